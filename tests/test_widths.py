@@ -18,7 +18,7 @@ FAULTY = doctor.Machine(
 )
 FOLDERS = [doctor.folders.Folder("compiled kernels", "/home/reader/.cache/gpukit", 9, 12345, True)]
 # What a profile says where it shows fewer of the columns beside the source.
-LEFT_OUT = set("A Not shown for want of room wider terminal shows them".split())
+LEFT_OUT = set("A Not shown for lack of space wider terminal shows them".split())
 # Commands that change nothing: what they print at 100 columns they print at fewer.
 COMMANDS = (
     "list",

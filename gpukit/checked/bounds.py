@@ -1,6 +1,6 @@
-"""What a kernel's text says of an index that led outside an array: whose it is, what bounds it.
+"""How a kernel's source bounds an index that left its array: where it comes from, what limits it.
 
-An index that is the thread's own number lacks a guard. One that a guard or a loop bounds already,
+An index that is the thread's own index lacks a guard. One that a guard or a loop already bounds,
 or that is computed, is more likely wrong itself, and a guard around the access would hide that.
 """
 
@@ -18,7 +18,7 @@ _BELOW, _ABOVE = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 
 
 class Bound(NamedTuple):
-    """What bounds an index from above, or does not; the line and the text of it.
+    """What bounds an index from above, if anything; with its line and source text.
 
     `kind` is "own" where a condition compares the index with the array's own size, or lets the end
     pass (`<=`), "other" where it compares it with something else, "half" where it bounds it from
@@ -36,7 +36,7 @@ class Bound(NamedTuple):
 
 
 class Bounds:
-    """The conditions and loops around the accesses of a kernel; none are known of its functions."""
+    """The conditions and loops around a kernel's accesses; those of its functions are not known."""
 
     def __init__(self, function: Any) -> None:
         from gpukit.compiler.frontend import resolve
@@ -44,12 +44,12 @@ class Bounds:
         self.file = function.__code__.co_filename
         try:
             self.body = resolve.run(function).tree.body
-        except errors.GpukitError:  # its source is gone
+        except errors.GpukitError:  # its source is not available
             self.body = []
         self.made = single_assignments(self.body)
 
     def of(self, location: Any, axis: int) -> Bound | None:
-        """Return what bounds the index of an access along an axis, None if nothing does."""
+        """Return what bounds the index of an access along an axis, or None."""
         if location.file != self.file:
             return None
         for access, around in _accesses(self.body, location, []):
@@ -103,9 +103,9 @@ class Bounds:
     def _compared(
         self, test: ast.AST, holds: bool, weak: str = ""
     ) -> Iterator[tuple[ast.expr, ast.expr, bool, str, str]]:
-        """Yield what a condition, which holds or does not, says is below what, and its text.
+        """Yield which value a condition, true or false, bounds by which, and its source text.
 
-        `weak` is the operator that joins it to others so that it need not hold (or fail) itself.
+        `weak` is the operator that combines it with others, so that it need not be true (or false).
         """
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) == holds:
             weak = "or" if holds else "and"
@@ -125,7 +125,7 @@ class Bounds:
         return self.made.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _is_of_thread(self, name: str) -> bool:
-        """Tell whether a variable is made of the thread's own numbers at once."""
+        """Tell whether a variable is computed directly from thread and block indices."""
         made = self.made.get(name)
         return made is not None and any(tree.intrinsic(n) in PLACES for n in ast.walk(made))
 
@@ -147,7 +147,7 @@ def _divides(node: ast.AST) -> bool:
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """Return the target of a loop as it is read."""
+    """Return the target of a loop as an expression that reads it."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
 
 
@@ -157,7 +157,7 @@ _Around = list[tuple[ast.AST, int, bool]]  # conditions and loops, their lines, 
 def _accesses(
     body: list[ast.stmt], location: Any, around: _Around
 ) -> Iterator[tuple[ast.Subscript, _Around]]:
-    """Yield the accesses at a location, with what stands around each, the outermost first."""
+    """Yield the accesses at a location with the statements around each, outermost first."""
     for s in body:
         blocks = tree.blocks(s)
         for part in tree.heads(s) if blocks else [s]:
@@ -178,7 +178,7 @@ def _accesses(
 def _inside(
     node: ast.AST, location: Any, around: _Around
 ) -> Iterator[tuple[ast.Subscript, _Around]]:
-    """Yield the accesses in a statement or expression; `a if test else b` has a condition, too."""
+    """Yield the accesses in a statement or expression; `a if test else b` is a condition, too."""
     if isinstance(node, ast.Subscript) and node.lineno == location.line:
         if refuse.written(node) == location.what:
             yield node, around

@@ -1,4 +1,4 @@
-"""`gpukit.check`: run a launch under the eyes of the checker and say what is wrong with it."""
+"""`gpukit.check`: run a launch under the checker and report what is wrong with it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def check(kernel: Any) -> Command:
     """Return the kernel ready to be launched under the checker.
 
     `gpukit.check(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
-    the effect on its arguments that it always has, and returns a `Report`. Kernels of numba.cuda
-    are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
+    its usual effect on the arguments, and returns a `Report`. Kernels of numba.cuda are accepted
+    too: their Python function runs on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
     return Command("check", kernel, run_aloud, _refused, join=Report.merge, around=following)
 
 
 def of_values(kernel: Any) -> Command:
-    """Return the kernel ready to be checked without a search for float64 by accident.
+    """Return the kernel ready to be checked, without the search for accidental float64.
 
     That finds all types of the kernel once more, a tenth of a check. `doubles` makes up for it.
     """
@@ -62,9 +62,9 @@ def _doubles(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
 
 @contextlib.contextmanager
 def following(reports: list[Report]) -> Iterator[None]:
-    """Follow the order of operations inside a `with` block; the list gets a report for each race.
+    """Track the order of operations inside a `with` block; append a report per race to the list.
 
-    Races of a launch are in the launch's own report. Copies in streams are worth one, too.
+    Races of a launch are in the launch's own report. Copies in streams get a report, too.
     """
 
     def deliver(found: Finding) -> None:
@@ -89,7 +89,7 @@ def run_aloud(
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = True) -> Report:
-    """Run one launch and return what is wrong with it; float64 by accident only with `doubles`."""
+    """Run one launch and return what is wrong with it; accidental float64 only with `doubles`."""
     from gpukit.checked.engine import entries
 
     try:
@@ -114,14 +114,14 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = 
     except Interrupted as stopped:
         stopped.report = _so_far(kernel, shape, stopped)
         raise
-    with status.doing(f"check {kernel.py_func.__name__}: judging what happened"):
+    with status.doing(f"check {kernel.py_func.__name__}: evaluating what happened"):
         return _judged(kernel, shape, launch, seen, arrays, doubles)
 
 
 def _judged(
     kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Arguments, doubles: bool
 ) -> Report:
-    """Return the report of a launch that was watched."""
+    """Return the report of an instrumented launch."""
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
         found.append(_stopped(seen.error, kernel))
@@ -147,16 +147,16 @@ def unfinished(kernel: Any, shape: Any) -> Report:
     report = _report(kernel, shape, [], 0.0, 0, [], stopped=stop.cause())
     name = content.shaped(report.launched[0])
     report.notes.append(
-        f"{name} was stopped by {stop.cause()} while it was prepared or judged: what was found "
-        "in it is not known."
+        f"{name} was stopped by {stop.cause()} while it was prepared or evaluated: what was "
+        "found in it is not known."
     )
     return report
 
 
 def _so_far(kernel: Any, shape: Any, stopped: Interrupted) -> Report:
-    """Return the report of a launch that was interrupted: what was found before."""
+    """Return the report of an interrupted launch: what was found before."""
     seen = stopped.seen
-    note = f"{stopped.words()}: findings and totals are those up to there."
+    note = f"{stopped.words()}: findings and totals are those up to then."
     return _report(
         kernel, shape, decode.findings(seen), seen.seconds, seen.blocks_done, [note],
         seen.idle_warps, stopped=stopped.cause,
@@ -176,7 +176,7 @@ def _most_together(launch: Launch) -> int:
 
 
 class _Arguments:
-    """The arrays of a launch as they were before it, if the order of blocks may matter."""
+    """The arrays of a launch before it ran, kept if the order of its blocks may matter."""
 
     def __init__(self, launch: Launch) -> None:
         arrays = [a for r in launch.segments() for a in r.arrays if a.host is not None]
@@ -185,7 +185,7 @@ class _Arguments:
         self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
 
     def difference(self, launch: Launch) -> order.Difference | None:
-        """Return what comes out differently in another order of blocks."""
+        """Return what differs in another order of blocks."""
         from gpukit.checked.engine import entries
 
         if self.before is None:
@@ -196,7 +196,7 @@ class _Arguments:
 
 
 def without_value(segment: Segment) -> Any:
-    """Return a flag for each cell of device memory that nobody wrote; None if there is none."""
+    """Return a flag per cell of device memory that was never written; None if there is none."""
     if segment.space != "global":
         return None
     return uninitialised.cells(segment.begin, segment.end, segment.granule)
@@ -209,23 +209,23 @@ def _note_written(seen: Seen, segment: Segment) -> None:
 
 def _notes(seen: Seen) -> list[str]:
     notes = [
-        f"What {name} reads and writes was not looked at: it calls itself, or Numba or another "
-        "compiler makes its code."
+        f"What {name} reads and writes was not checked: it calls itself, or Numba or another "
+        "compiler generates its code."
         for name in seen.compiled.instrumentation.unseen
     ]
     if seen.lost:
         notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
     if seen.words is not None and seen.words[checker_state.NODES_LOST]:
         notes.append(
-            "The launch has too many fences to follow them all: races between threads that a fence "
-            "and an atomic may put in order are not reported."
+            "The launch has too many fences to track them all: races between threads that a fence "
+            "and an atomic may order are not reported."
         )
     if seen.stopped:
         notes.append("The launch was stopped: after these findings a block did not end.")
     return notes
 
 
-# ---- what shows only after the launch -----------------------------------------------------------
+# ---- what is known only after the launch -------------------------------------------------------
 
 
 def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
@@ -249,7 +249,7 @@ def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> li
 
 
 def _atomic_location(launch: Launch) -> Any:
-    """Return the first line with an atomic: there the blocks meet."""
+    """Return the first line with an atomic: blocks interact there."""
     found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
     return next(s for s in found if s.operation.startswith("atomic."))
 
@@ -280,19 +280,19 @@ def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
 
 
 def _gap(launch: Launch, seen: Seen, segment: Segment, array: Array) -> dict[str, Any] | None:
-    """Return which elements of an output nobody wrote, if that is worth saying.
+    """Return which elements of an output were never written, if that is worth reporting.
 
     It is a warning where the shape of the launch explains it: where nothing was written though
-    each thread has a place of its own there, and where the array is cut off at one end though all
-    of it is meant, as by a grid that is too small. Another gap is a note, and only of memory that
-    had no value before or of an array that is cut off. Where data decides what is written, nobody
-    here knows the reasons: a flag that is raised in case of an overflow stays as it is.
+    each thread has an element of its own there, and where one end of the array is missing though
+    all of it should be written, as with a grid that is too small. Another gap is a note, and only
+    of memory that had no value before or of an array that is cut off. Where data decides what is
+    written, the reasons are unknown: a flag that is set on overflow stays as it is.
     """
     if not array.host.flags.c_contiguous or array.itemsize % segment.granule:
         return None
     cells = seen.written(segment)[: array.host.size * (array.itemsize // segment.granule)]
-    written = cells.reshape(array.host.size, -1).any(axis=1)  # one field of a record is enough
-    if segment.uninitialised is not None:  # what had a value before needs none
+    written = cells.reshape(array.host.size, -1).any(axis=1)  # one field of a record suffices
+    if segment.uninitialised is not None:  # what had a value before needs no write
         written = written | ~segment.uninitialised[: len(cells)].reshape(written.size, -1).any(
             axis=1
         )
@@ -342,7 +342,7 @@ def _store_location(launch: Launch, name: str) -> Any:
 
 
 def _locks(seen: Seen) -> list[Finding]:
-    """Return what there is to say of a lock that lanes of one warp have taken in turn."""
+    """Return the finding for a lock that lanes of one warp have taken one after another."""
     number = int(seen.words[checker_state.LOCK_SHARED]) - 1 if seen.words is not None else -1
     if number < 0:
         return []
@@ -383,7 +383,7 @@ def _lint(kernel: Any, packed: marshal.Packed, chosen: bool = False) -> list[Fin
 
 
 def _mistakes(kernel: Any, launch: Launch) -> list[Finding]:
-    """Return what the kernel's text cannot mean, and which of its globals have changed."""
+    """Return the mistakes in the kernel's source, and which of its globals have changed."""
     kinds = tuple(marshal.numba_type(k) for k in launch.packed.kinds)
     known = kernel.__dict__.setdefault("_mistakes", {})
     if kinds not in known:

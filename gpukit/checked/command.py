@@ -19,13 +19,13 @@ from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 # (kernel, configuration, arguments) -> what the command returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
-# (kernel, what stood in the square brackets, why a GPU refuses it) -> what the command returns
+# (kernel, its launch configuration, why a GPU rejects it) -> what the command returns
 Refused = Callable[[Any, Any, errors.LaunchError], Any]
 # What the command returns for each launch of a function -> what it returns for the function
 Join = Callable[[list[Any]], Any]
-# Around the call of a function; gets the list of answers, to add to
+# Wraps the call of a function; receives the list of answers, to append to
 Around = Callable[[list[Any]], contextlib.AbstractContextManager[None]]
-# Gets the name of a command and what it returns, None where it raises
+# Receives the name of a command and its result, None where it raises
 Listener = Callable[[str, Any], None]
 
 _listeners: list[Listener] = []
@@ -33,7 +33,7 @@ _listeners: list[Listener] = []
 
 @contextlib.contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell `listener` of each command inside a `with` block, whose launches no observer sees."""
+    """Call `listener` for each command inside a `with` block; observers do not see its launches."""
     _listeners.append(listener)
     try:
         yield
@@ -54,11 +54,11 @@ def observing(run: Run) -> Iterator[None]:
 class Command:
     """A kernel with a command: `command[grid, block, stream, shared_bytes](*arguments)` runs it.
 
-    As a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
-    `cuda.guvectorize` is called as ever, `command(*arguments, out=...)`, and its launch is run. So
+    Like a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
+    `cuda.guvectorize` is called as usual, `command(*arguments, out=...)`, and its launch is run. So
     are all launches of a function that launches kernels, `command(*arguments)`, where there is a
-    `join`. Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU
-    refuses, unless `refused` makes something of it.
+    `join`. Raises ArgumentError for anything else, and LaunchError for a launch that a GPU rejects,
+    unless `refused` handles it.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Command:
         )
 
     def _launches(self, join: Join, /, *arguments: Any, **named: Any) -> Any:
-        """Call the function and return what the command makes of all of its launches."""
+        """Call the function and return the command's result for all of its launches."""
         assert self._function is not None
         answers: list[Any] = []
 
@@ -135,7 +135,7 @@ class Command:
         if not answers:
             raise errors.LaunchError(
                 f"{self.name}: {self._function.__name__} launched no kernel on the CPU target, so "
-                "there is nothing to look at. If it is a kernel itself, write "
+                "there is nothing to check. If it is a kernel itself, write "
                 f"{self._example()}; if its kernels ran on a GPU, set GPUKIT_TARGET=cpu."
             )
         return answer
@@ -150,7 +150,7 @@ class Command:
         return answer
 
     def _told(self, answer: Any) -> Any:
-        """Return what the command returns, when those who listen have got it."""
+        """Return the command's result, after passing it to the listeners."""
         for listener in _listeners:
             listener(self.name, answer)
         return answer
@@ -159,7 +159,7 @@ class Command:
         if call.launch is None:
             raise errors.LaunchError(
                 f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
-                "nothing to look at. Give it an array that is not empty."
+                "nothing to check. Pass an array that is not empty."
             )
         launch = call.launch
         answer = self._run_and_tell(launch.kernel, launch.shape, tuple(call.arguments))
@@ -170,8 +170,8 @@ class Command:
         """Return the kernel configured for at least `ntasks` threads in one dimension."""
         if ntasks < 1:
             raise errors.LaunchError(
-                f"{self.name}: forall({ntasks}) starts no thread, so there is nothing to look at. "
-                "Give it the number of elements, 1 or more."
+                f"{self.name}: forall({ntasks}) starts no thread, so there is nothing to check. "
+                "Pass the number of elements, 1 or more."
             )
         return dispatcher.ForAll(self, ntasks, tpb, stream, sharedmem)
 
@@ -182,7 +182,7 @@ class Command:
 def _kernel_of(name: str, kernel: Any) -> Any:
     """Return a kernel of the CPU target for a kernel of any target, or for a plain function.
 
-    Array functions of this target are taken as they are.
+    Array functions of this target are returned as they are.
     """
     if isinstance(kernel, (dispatcher.Kernel, ufuncs.ArrayFunction)):
         return kernel
@@ -199,7 +199,7 @@ def _kernel_of(name: str, kernel: Any) -> Any:
 
 
 def _on_gpu(argument: Any) -> bool:
-    """Tell whether an argument is an array in the memory of a GPU, which only the GPU can read."""
+    """Tell whether an argument is an array in GPU memory, which only the GPU can read."""
     known = getattr(argument, "__cuda_array_interface__", None)
     if known is None or isinstance(argument, DeviceNDArray) or not intrinsics.installed():
         return False
@@ -207,5 +207,5 @@ def _on_gpu(argument: Any) -> bool:
 
 
 def _device_view(argument: Any) -> Any:
-    """Return an array in the memory of a GPU, of any library, as numba-cuda's."""
+    """Return an array in GPU memory, of any library, as numba-cuda's."""
     return intrinsics.installed()[0].as_cuda_array(argument)

@@ -1,9 +1,9 @@
 """The counters of a profile: what each counts, and the metric of Nsight Compute that it models.
 
-All count what the *source* asks for. A GPU compiler may merge four scalar loads into one of
+All count what the *source* requests. A GPU compiler may merge four scalar loads into one of
 16 bytes, keep a value in a register instead of loading it twice, or turn a short `if` into
-predicated instructions without a branch; then the tool's totals are smaller. What one pattern of
-addresses costs (sectors per request, passes per request) is the same there.
+predicated instructions without a branch; then the totals of Nsight Compute are smaller. The cost
+of one address pattern (sectors per request, passes per request) is the same there.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def _accesses(space: str, op: str, short: str) -> dict[str, Counter]:
     differs = f"{_MERGED}; {_KEPT}" if op == "load" else _MERGED if op == "store" else ""
     return {
         f"{space}_{op}_requests": Counter(
-            "requests", f"times that a warp executes a {action} {space} memory",
+            "requests", f"warp-level requests to {action} {space} memory",
             f"l1tex__t_requests_{pipe}.sum", differs,
         ),
         f"{space}_{op}_sectors": Counter(
-            "sectors", "different 32-byte sectors that those requests touch",
+            "sectors", "distinct 32-byte sectors that those requests touch",
             f"l1tex__t_sectors_{pipe}.sum", differs,
         ),
     }  # fmt: skip
@@ -48,15 +48,15 @@ def _shared(op: str, short: str) -> dict[str, Counter]:
     differs = _MERGED
     return {
         f"shared_{op}_requests": Counter(
-            "requests", f"times that a warp executes a shared {op}",
+            "requests", f"warp-level requests of a shared {op}",
             f"smsp__inst_executed_op_shared_{short}.sum", differs,
         ),
         f"shared_{op}_wavefronts": Counter(
-            "passes", "passes through the 32 banks that those requests take",
+            "passes", "passes through the 32 banks that those requests take (wavefronts)",
             f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{short}.sum", differs,
         ),
         f"shared_{op}_conflicts": Counter(
-            "passes", "passes beyond the fewest that the width of the elements needs",
+            "passes", "passes beyond the minimum for the width of the elements (bank conflicts)",
             f"l1tex__data_bank_conflicts_{pipe}.sum", differs,
         ),
     }  # fmt: skip
@@ -67,30 +67,30 @@ COUNTERS: dict[str, Counter] = {
     **_accesses("global", "store", "st"),
     **_accesses("global", "atomic", "atom"),
     "global_bytes_asked": Counter(
-        "bytes", "bytes that the threads ask for in global memory",
+        "bytes", "bytes that the threads request in global memory",
         "smsp__sass_data_bytes_mem_global.sum", _KEPT,
     ),
     "global_bytes_moved": Counter(
-        "bytes", "bytes of the sectors moved for them: 32 for each sector",
+        "bytes", "bytes of the sectors moved for them: 32 per sector",
         "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum and _op_st.sum", _KEPT,
     ),
     **_shared("load", "ld"), **_shared("store", "st"), **_shared("atomic", "atom"),
     "constant_requests": Counter(
-        "requests", "times that a warp reads constant memory",
+        "requests", "warp-level reads of constant memory",
         "smsp__inst_executed_op_ldc.sum",
-        "an instruction takes an operand at a fixed place from constant memory without a load",
+        "an instruction takes an operand at a fixed address in constant memory without a load",
     ),
     "constant_passes": Counter(
-        "passes", "different addresses that those requests name: each takes a pass of its own",
+        "passes", "distinct addresses in those requests: each takes a pass of its own",
         "none",
     ),
     "local_requests": Counter(
-        "requests", "times that a warp accesses local arrays",
+        "requests", "warp-level accesses to local arrays",
         "smsp__inst_executed_op_local.sum", "a compiler keeps small local arrays in registers",
     ),
     "warp_steps": Counter(
-        "statements", "statements that warps execute, once for each warp",
-        "smsp__inst_executed.sum", "the tool counts machine instructions, several a statement",
+        "statements", "statements that warps execute, counted once per warp",
+        "smsp__inst_executed.sum", "the tool counts machine instructions, several per statement",
     ),
     "thread_steps": Counter(
         "statements", "statements that threads execute",
@@ -101,21 +101,21 @@ COUNTERS: dict[str, Counter] = {
         "smsp__sass_branch_targets.sum", _PREDICATED,
     ),
     "divergent_branches": Counter(
-        "branches", "those of them at which the lanes of the warp part",
+        "branches", "those of them at which the lanes of the warp diverge",
         "smsp__sass_branch_targets_threads_divergent.sum", _PREDICATED,
     ),
     "barriers": Counter(
         "barriers", "barriers that warps reach", "smsp__inst_executed_op_barrier.sum",
     ),
     "atomic_serial": Counter(
-        "updates", "updates of one address that must follow each other, summed over requests",
+        "updates", "updates of one address that are serialized, summed over requests",
         "lts__t_sectors_op_atom.sum (only in ratio)", "the hardware may add up within a warp first",
     ),
     "atomic_contention": Counter(
         "updates", "most updates of one element in the launch (shared memory: in a block)", "none",
     ),
     "flops_float16": Counter("operations", "arithmetic on float16",
-                             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum and its kin"),
+                             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum hmul, 2 * hfma"),
     "flops_float32": Counter("operations", "arithmetic on float32",
                              "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum, fmul, 2 * ffma",
                              "functions such as exp become several instructions"),
@@ -124,7 +124,7 @@ COUNTERS: dict[str, Counter] = {
                              "functions such as exp become several instructions"),
 }  # fmt: skip
 
-# Counters of which several places keep the largest, not the sum.
+# Counters that are merged by their maximum, not their sum.
 LARGEST = frozenset(["atomic_contention"])
 
 
@@ -138,46 +138,46 @@ class Ratio(NamedTuple):
 
 RATIOS: dict[str, Ratio] = {
     "sectors_per_request": Ratio(
-        "sectors", "32-byte sectors for each global request; 4 is ideal for 4-byte elements",
+        "sectors", "32-byte sectors per global request; 4 is ideal for 4-byte elements",
         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
     ),
     "bytes_used": Ratio(
-        "percent", "part of the moved bytes that threads asked for; above 100 where they share",
+        "percent", "fraction of the moved bytes that threads requested; above 100 where they share",
         "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
     ),
     "wavefronts_per_request": Ratio(
-        "passes", "passes through the banks for each shared request",
+        "passes", "passes through the banks per shared request (wavefronts)",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum / smsp__inst_executed_op_shared.sum",
     ),
     "lanes_per_step": Ratio(
-        "lanes", "lanes that take part in a statement of a warp; 32 without divergence",
+        "lanes", "active lanes per statement of a warp; 32 without divergence",
         "smsp__thread_inst_executed_per_inst_executed.ratio",
     ),
     "branch_efficiency": Ratio(
-        "percent", "part of the branches at which the lanes of a warp agree",
+        "percent", "fraction of the branches at which the lanes of a warp agree",
         "smsp__sass_average_branch_targets_threads_uniform.pct",
     ),
     "intensity": Ratio(
-        "operations a byte", "floating-point operations for each byte moved from global memory",
-        "the x axis of the tool's roofline",
+        "operations per byte", "floating-point operations per byte moved from global memory",
+        "the x axis of Nsight Compute's roofline",
     ),
 }  # fmt: skip
 
 
 @dataclass
 class Counts:
-    """Counters by name, `counts["barriers"]`; those that are not there are 0."""
+    """Counters by name, `counts["barriers"]`; a counter that was not recorded is 0."""
 
     values: dict[str, int] = field(default_factory=dict)
 
     def add(self, name: str, value: int) -> None:
-        """Add to a counter, or keep the larger where that is what it says."""
+        """Add to a counter, or take the maximum where it keeps that."""
         if value:
             old = self.values.get(name, 0)
             self.values[name] = max(old, value) if name in LARGEST else old + value
 
     def merge(self, other: Counts) -> None:
-        """Add all counters of another place."""
+        """Add all counters of another location."""
         for name, value in other.values.items():
             self.add(name, value)
 

@@ -1,4 +1,4 @@
-"""Rows of the checker's table of findings, as findings in the person's own source lines."""
+"""Decodes rows of the checker's table of findings into findings at the user's source lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN = {
     checker_state.AFTER_RETURN: "barrier-after-return",
     checker_state.GRID_RETURN: "cooperative-misuse",
 }  # fmt: skip
-# What a finding has fields of its own for.
+# The details for which a finding has fields of its own.
 _FIELDS = frozenset(
     ["kernel", "line", "other_line", "source", "array", "index", "threads", "blocks", "times"]
 )
@@ -41,7 +41,7 @@ def make(
 ) -> Finding:
     """Return a finding at a location, in words; `details` as `messages.describe` takes them.
 
-    Its severity is that of its kind, unless it is given.
+    Its severity is that of its kind, unless one is passed.
     """
     severity = severity or KINDS[kind].severity
     details |= {"kernel": location.kernel, "line": location.line, "source": location.source}
@@ -63,9 +63,9 @@ def make(
 
 
 def findings(seen: Seen, function: Any = None) -> list[Finding]:
-    """Return what the checker saw, without what a worse finding about the same lines says too.
+    """Return what the checker found, without findings that a worse one about the same lines covers.
 
-    `function` is the kernel's own, whose text tells what becomes of a value.
+    `function` is the kernel's own; its source tells how a value is used.
     """
     rows = [_Row(seen, row) for row in seen.findings]
     context = _Context(rows, function)
@@ -73,7 +73,7 @@ def findings(seen: Seen, function: Any = None) -> list[Finding]:
 
 
 class _Context:
-    """What one finding depends on beside its own row: the kernel's text and the other rows."""
+    """What one finding depends on besides its own row: the kernel's source and the other rows."""
 
     def __init__(self, rows: list[_Row], function: Any) -> None:
         self.function = function
@@ -84,16 +84,16 @@ class _Context:
 
     @functools.cached_property
     def flow(self) -> Flow:
-        """What the kernel's text tells."""
+        """What the kernel's source tells about its values."""
         return Flow(self.function)
 
     @functools.cached_property
     def bounds(self) -> Bounds:
-        """What the kernel's text says of its indices."""
+        """What the kernel's source tells about its indices."""
         return Bounds(self.function)
 
     def of_index(self, row: _Row, index: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
-        """Return what is known of the index that led an access outside an array."""
+        """Return what is known of the index of an access outside an array."""
         axis = next((k for k, (i, n) in enumerate(zip(index, shape, strict=False)) if i >= n), None)
         if row.what != checker_state.OUTSIDE or axis is None:
             return {}
@@ -106,7 +106,7 @@ class _Context:
         return {"of_thread": of_thread, "several_axes": several, **size, **known}
 
     def _least_size(self, index: str) -> dict[str, Any]:
-        """Return the smallest of the sizes that an index went beyond, in all it is used for."""
+        """Return the smallest of the sizes that an index exceeded, in all arrays it indexes."""
         sizes = [
             (n, f"{details['array']}.shape[{k}]")
             for row in self.rows
@@ -117,7 +117,7 @@ class _Context:
         return {"least_size": min(sizes)[1]} if sizes and index.strip(".") else {}
 
     def is_thrown_away(self, row: _Row) -> bool:
-        """Tell whether a value that nobody wrote is read, and nothing done with it."""
+        """Tell whether a value that was never written is read, and then discarded."""
         unset = row.what == checker_state.UNSET and self.function is not None
         return unset and self.flow.is_thrown_away(row.location)
 
@@ -137,7 +137,7 @@ class _Context:
         return alike and self.flow.writes_first(store, load)
 
     def around(self, row: _Row) -> dict[str, Any]:
-        """Return the details of what stands around both places of a race."""
+        """Return the details of the statements around both accesses of a race."""
         if row.what not in _RACES or row.other is None or self.function is None:
             return {}
         found = self.flow.around(row.location, row.other)
@@ -145,7 +145,7 @@ class _Context:
 
 
 def _one_a_cause(found: list[Finding]) -> list[Finding]:
-    """Make one finding of the reads of one array that nobody has written, whatever their lines."""
+    """Merge the reads of one array that was never written into one finding, across lines."""
     firsts: dict[Any, list[Finding]] = {}
     for f in found:
         unset = f.kind in _UNSET
@@ -165,7 +165,7 @@ def _joined(group: list[Finding]) -> Finding:
 
 
 def _without_lesser(found: list[Finding]) -> list[Finding]:
-    """Keep one finding of each race: of two lines that clash in both orders, that of the text."""
+    """Keep one finding per race: where two lines conflict in both orders, that in source order."""
     races: dict[Any, Finding] = {}
     kept: list[Finding] = []
     for f in found:
@@ -181,12 +181,12 @@ def _without_lesser(found: list[Finding]) -> list[Finding]:
 
 
 def _weight(found: Finding) -> tuple[int, bool]:
-    """Where both barriers of a loop are missing, the one between the lines comes first."""
+    """Sort key: of two missing barriers of a loop, the one between the lines comes first."""
     return _RANKS[found.severity], found.other_line > found.line
 
 
 def _is_outdone(found: Finding, wrong: list[Finding]) -> bool:
-    """Tell whether a worse finding is about what a same-value race calls harmless."""
+    """Tell whether a worse finding covers what a same-value race calls harmless."""
     if found.kind != "same-value-race" or found.severity != INFO:
         return False
     same = [f for f in wrong if (f.file, f.array) == (found.file, found.array)]
@@ -205,12 +205,12 @@ class _Row:
 
     @property
     def location(self) -> Any:
-        """The place of the access that was caught."""
+        """The location of the access that was caught."""
         return self._location(checker_state.F_LOCATION)
 
     @property
     def other(self) -> Any:
-        """The place of the earlier access, or None."""
+        """The location of the earlier access, or None."""
         return (
             self._location(checker_state.F_OTHER_LOCATION)
             if self.row[checker_state.F_OTHER_LOCATION] >= 0
@@ -219,7 +219,7 @@ class _Row:
 
     @property
     def pair(self) -> tuple[int, int]:
-        """The kernel's own numbers of both places."""
+        """The numbers that the kernel gives both locations."""
         return self.row[checker_state.F_LOCATION], self.row[checker_state.F_OTHER_LOCATION]
 
     def finding(self, context: _Context) -> Finding:
@@ -230,7 +230,7 @@ class _Row:
             "what": location.what,
             **self._element(location, context.function),
         }
-        if self.what != checker_state.GRID_RETURN:  # which speaks of a whole block
+        if self.what != checker_state.GRID_RETURN:  # which is about a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
         kind, severity = self._kind(), ""
         variable = self.segment.variable if self.segment is not None else ""
@@ -294,7 +294,7 @@ class _Row:
         })  # fmt: skip
 
     def _mixed(self) -> dict[str, Any]:
-        """Return which access is an atomic, of two of which only one is."""
+        """Return which access is atomic where only one of the two is."""
         atomic = [
             place is not None and place.operation.startswith("atomic.")
             for place in (self.location, self.other)
@@ -313,7 +313,7 @@ class _Row:
         )
 
     def positions(self) -> set[int]:
-        """Return the numbers of the thread that was caught, in the grid and in its block."""
+        """Return the indices of the thread that was caught, in the grid and in its block."""
         (thread,), (block,) = self._who(False)
         own = zip(thread, block, self.seen.shape.block, strict=True)
         return {t + b * size for t, b, size in own} | set(thread)
@@ -356,7 +356,7 @@ class _Row:
 
 
 def _as_passed(function: Any, element: dict[str, Any]) -> dict[str, Any]:
-    """Return an element as the function of a ufunc sees it, to which its kernel passes a part."""
+    """Return an element as the function of a ufunc sees it; its kernel passes it a part."""
     kept = getattr(function, "gpukit_passed", {}).get(element["array"], ())
     if not kept or len(element["index"]) < len(kept):
         return element
@@ -368,7 +368,7 @@ def _as_passed(function: Any, element: dict[str, Any]) -> dict[str, Any]:
 
 
 def _only_keeps(source: str) -> bool:
-    """Tell whether a line does no more than give a variable a value.
+    """Tell whether a line only assigns a value to a variable.
 
     >>> [_only_keeps(line) for line in ("  w = 2 * v", "w += v", "out[i] = v", "if v > 0:")]
     [True, True, False, False]

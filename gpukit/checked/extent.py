@@ -1,8 +1,8 @@
-"""Whether a kernel means to write the whole of an array: what its guards and loops end at.
+"""Whether a kernel should write the whole of an array, judged by its guards and loop bounds.
 
-A store that is kept below the array's own size, or below what is that size in this launch, is
-meant for all of it; so is one by each thread without any guard. One row, one element a block or
-the first half is a part on purpose.
+A store guarded by the array's own size, or by what equals that size in this launch, is
+meant for all of it; so is one by each thread without any guard. One row, one element per block
+or the first half is a part on purpose.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Extents:
 
         try:
             unit = resolve.run(function)
-        except errors.GpukitError:  # its source is gone
+        except errors.GpukitError:  # its source is not available
             self.body: list[ast.stmt] = []
             return
         self.body = unit.tree.body
@@ -48,7 +48,7 @@ class Extents:
     def _stores(
         self, body: list[ast.stmt], array: str, guards: list[ast.expr]
     ) -> Iterator[tuple[ast.Subscript, list[ast.expr]]]:
-        """Yield the stores to an array with the conditions and ranges that they stand under."""
+        """Yield the stores to an array with the conditions and ranges around them."""
         for s in body:
             for block in tree.blocks(s):
                 yield from self._stores(block, array, [*guards, *tree.heads(s)])
@@ -74,12 +74,12 @@ class Extents:
         return any(size - 1 <= v <= size or is_size_of(e, array) for e, v in known)
 
     def _spelled_out(self, node: ast.expr, depth: int = 8) -> ast.expr:
-        """Put what variables are made of in their place."""
+        """Replace variables by the expressions that they were assigned."""
         inside = {n: self.made[n] for n in tree.reads(node) if n in self.made}
         return self._spelled_out(tree.fill(node, **inside), depth - 1) if inside and depth else node
 
     def _value(self, node: ast.expr) -> int | None:
-        """Return the value of an expression that is the same in all threads, None for others."""
+        """Return the value of an expression if it is the same in all threads, else None."""
         if not all(isinstance(n, _VALUES) for n in ast.walk(node)):
             return None
         if any(isinstance(n, ast.Call) and not tree.calls(n, *_CALLS) for n in ast.walk(node)):
@@ -92,7 +92,7 @@ class Extents:
 
 
 def single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """Return what variables are made of that are set once."""
+    """Return the expressions of variables that are assigned once."""
     found = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
     stores = [n.id for n in found if isinstance(n.ctx, ast.Store)]
     assigned = [pair for s in tree.statements(body) for pair in _assigned(s)]
@@ -100,7 +100,7 @@ def single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
 
 
 def _assigned(s: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """Yield variables and what they are set to: `a = 1`, `a, b = 1, 2` and `m, n = x.shape`."""
+    """Yield variables and what is assigned: `a = 1`, `a, b = 1, 2` and `m, n = x.shape`."""
     if not isinstance(s, ast.Assign) or len(s.targets) != 1:
         return
     target = s.targets[0]
@@ -124,7 +124,7 @@ def _ends(guard: ast.expr) -> Iterator[ast.expr]:
 
 
 def made_of(node: ast.AST, made: dict[str, ast.expr]) -> set[str]:
-    """Return the variables that an expression is made of, those behind them too.
+    """Return the variables that an expression depends on, directly or through others.
 
     >>> sorted(made_of(tree.expr("i + 1"), {"i": tree.expr("j * n")}))
     ['i', 'j', 'n']
@@ -139,7 +139,7 @@ def made_of(node: ast.AST, made: dict[str, ast.expr]) -> set[str]:
 
 
 def is_size_of(node: ast.expr, array: str) -> bool:
-    """Tell whether an expression speaks of the size of an array, not of a fraction of it."""
+    """Tell whether an expression refers to the size of an array, not to a fraction of it."""
     nodes = list(ast.walk(node))
     sizes = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("shape", "size")]
     sizes += [n.args[0] for n in nodes if isinstance(n, ast.Call) and n.args]

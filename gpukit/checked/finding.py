@@ -1,4 +1,4 @@
-"""What checked mode can find: the classes of findings, how bad each is, and one finding.
+"""What checked mode can find: the classes of findings, how severe each is, and one finding.
 
 Severities and tool names follow NVIDIA's compute-sanitizer (documentation of version 13.4):
 `memcheck`, `racecheck`, `initcheck`, `synccheck`; `order`, `launch` and `lint` are gpukit's own.
@@ -62,10 +62,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, in the person's own source lines.
+    """One mistake, at the user's source lines.
 
-    `threads` and `blocks` hold one triple (x, y, z) for each side: who was caught first, and
-    whom it collided with. `count` says how often the same pair of lines was caught.
+    `threads` and `blocks` hold one triple (x, y, z) per side: the thread that was caught first,
+    and the one it conflicts with. `count` says how often the same pair of lines was caught.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""What a kernel's text tells of its accesses: what becomes of a value, what was written before.
+"""Data flow in a kernel's source: how a value is used, what was written before.
 
-The watch sees what happens; whether a value that was read matters, and whether a thread always
-writes an element before it reads it, shows in the statements around it.
+The checker sees what happens; whether a value that was read matters, and whether a thread always
+writes an element before it reads it, follows from the statements around it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gpukit.compiler.analysis.uniformity import Uniformity
 
 
 class Around(NamedTuple):
-    """What stands around two accesses, as far as it says where a barrier may stand.
+    """The statements around two accesses, as far as they tell where a barrier is allowed.
 
     `skipped_if` is the line of the outermost `if` around both that some threads of the block skip,
     0 if there is none; `loop` whether both are in one loop, `waits` whether it has a barrier,
-    `parts` whether some threads leave it before others, or do not come to it: it can have none.
+    `parts` whether some threads leave it early or never enter it, so that it can have none.
     """
 
     skipped_if: int
@@ -32,7 +32,7 @@ class Around(NamedTuple):
 
 
 class Flow:
-    """The statements of a kernel. Of device functions nothing is known: each answer is no."""
+    """The statements of a kernel. Those of device functions are not known: each answer is no."""
 
     def __init__(self, function: Any) -> None:
         from gpukit.compiler.frontend import resolve
@@ -40,13 +40,13 @@ class Flow:
         try:
             unit = resolve.run(function)
             self.body, self.devices = unit.tree.body, frozenset(unit.devices)
-        except errors.GpukitError:  # its source is gone
+        except errors.GpukitError:  # its source is not available
             self.body, self.devices = [], frozenset()
         self.function = function
         self.file = function.__code__.co_filename
 
     def is_thrown_away(self, location: Any) -> bool:
-        """Tell whether nothing is done with what is read at a location.
+        """Tell whether the value that is read at a location is never used.
 
         A value is used where it reaches memory, an index, a condition or a call for its effect.
         """
@@ -54,7 +54,7 @@ class Flow:
         return bool(found) and all(self._drops(s, rest) for s, rest in found)
 
     def writes_first(self, store: Any, load: Any) -> bool:
-        """Tell whether every thread that comes to a load has done a store to its element before."""
+        """Tell whether every thread that reaches a load has stored to its element before."""
         loads = [s for s, _ in self._statements(load, ast.Load)]
         if store.what != load.what or not loads:
             return False
@@ -62,7 +62,7 @@ class Flow:
         return all(any(_is_behind(s, rest, one) for s, rest in stores) for one in loads)
 
     def around(self, location: Any, other: Any) -> Around | None:
-        """Return what stands around two locations of the kernel itself.
+        """Return the statements around two locations of the kernel itself.
 
         An `if` around the innermost loop of both does not count: no barrier helps there.
         """
@@ -91,7 +91,7 @@ class Flow:
         return {"skipped": f"{word} of line {around[-1].lineno}"}
 
     def _parts(self, loop: ast.stmt) -> bool:
-        """Tell whether the threads of a block may go round a loop a different number of times."""
+        """Tell whether the threads of a block may run different numbers of iterations of a loop."""
         if any(map(self._uniformity.varies, tree.heads(loop))):
             return True
         ifs = (s for s in tree.statements(loop.body) if isinstance(s, ast.If))  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ class Flow:
         return Uniformity(unit)
 
     def _statements(self, location: Any, kind: type[ast.expr_context]) -> Iterator[_Placed]:
-        """Yield the statements with an access, with what stands behind each in its block."""
+        """Yield the statements with an access, each with those that follow it in its block."""
         if location.file == self.file:
             for s, rest in _placed(self.body):
                 own = [s] if not tree.blocks(s) else tree.heads(s)
@@ -126,14 +126,14 @@ class Flow:
         return names is not None and all(_is_replaced(n, rest) or self._unused(n) for n in names)
 
     def _calls(self, s: ast.stmt) -> bool:
-        """Tell whether a statement calls what may have an effect, or asks other threads."""
+        """Tell whether a statement calls what may have an effect, or reads from other threads."""
         return any(
             isinstance(n, ast.Call) and (tree.called(n) or tree.dotted(n.func) in self.devices)
             for n in ast.walk(s)
         )
 
     def _unused(self, name: str) -> bool:
-        """Tell whether a variable, and what is made of it, comes to nothing."""
+        """Tell whether a variable, and all that is computed from it, is never used."""
         known, left = {name}, [name]
         while left:
             reading = left.pop()
@@ -174,7 +174,7 @@ def _asks_place(s: ast.stmt, made: dict[str, ast.expr]) -> bool:
 
 
 def _holds(s: ast.stmt, line: int) -> bool:
-    """Tell whether a line stands in the blocks of a statement."""
+    """Tell whether a line is inside the blocks of a statement."""
     return s.lineno < line <= (s.end_lineno or 0)
 
 
@@ -210,7 +210,7 @@ def _is_replaced(name: str, rest: Iterable[ast.stmt]) -> bool:
 
 
 def _is_behind(store: ast.stmt, rest: list[ast.stmt], load: ast.stmt) -> bool:
-    """Tell whether a statement comes after a store, with the same index, on every way to it."""
+    """Tell whether a statement comes after a store, with the same index, on every path to it."""
     if not isinstance(store, ast.Assign):
         return False
     index = tree.reads(store.targets)

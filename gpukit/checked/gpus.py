@@ -1,8 +1,8 @@
-"""Seven GPUs that occupancy and rooflines are shown for: their limits and their peaks.
+"""The seven GPUs of the occupancy tables and rooflines: their limits and their peak rates.
 
 The limits of a compute capability are NVIDIA's, from `cuda/__device/arch_traits.h` (CCCL 3.4,
-Apache 2.0 licence); the CUDA programming guide prints the same as its table of technical
-specifications per compute capability. Peaks are those of the vendor's sheets named below,
+Apache 2.0 licence); the CUDA programming guide has the same numbers in its table of technical
+specifications per compute capability. Peaks are those of the vendor's data sheets named below,
 without sparsity. They were compared with public reproductions of the sheets, in November 2026,
 not with the sheets themselves. `None` where no figure was found.
 """
@@ -18,10 +18,10 @@ MB = 1024 * KB
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU: what a multiprocessor (SM) holds, and how fast the whole is.
+    """One GPU: what a multiprocessor (SM) holds, and the peak rates of the whole GPU.
 
     Sizes are bytes, registers are of 32 bits. `shared_per_block` is the most that a launch may
-    ask for; above `shared_without_asking` it has to ask (cudaFuncSetAttribute). Speeds are per
+    request; above `shared_without_asking` it must opt in (cudaFuncSetAttribute). Rates are per
     second: `bandwidth` in bytes, `float32`, `float64` and `tensor_bfloat16` in operations (a
     multiply-add is two), `clock` in cycles, the boost clock.
     """
@@ -46,7 +46,7 @@ class Gpu:
     shared_without_asking: int = 48 * KB
     registers_per_sm: int = 65536
     registers_per_block: int = 65536
-    # Registers are given to a whole warp, in units of this many, by one of the SM's quarters.
+    # Registers are allocated to a whole warp, in units of this many, by one of the SM's quarters.
     register_granularity: int = 256
     partitions: int = 4
     warp: int = 32
@@ -135,7 +135,7 @@ CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
 
 
 def float32_lanes(capability: tuple[int, int]) -> int:
-    """Return the float32 additions or multiply-adds that an SM does in each cycle.
+    """Return how many float32 additions or multiply-adds an SM does per cycle.
 
     NVIDIA, "CUDA C++ Programming Guide", throughput of native arithmetic instructions.
 
@@ -145,9 +145,9 @@ def float32_lanes(capability: tuple[int, int]) -> int:
     return 64 if capability in ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0)) else 128
 
 
-# Additions and multiplications of tensor cores that an SM does in each cycle, on dense matrices of
-# TF32 and of bfloat16 with sums of float32: the throughputs of NVIDIA's data sheets over SMs and
-# clock.
+# Additions and multiplications of tensor cores that an SM does per cycle, on dense matrices of
+# TF32 and of bfloat16 with float32 sums: the throughputs of NVIDIA's data sheets divided by SMs
+# and clock.
 _TENSOR = {
     (8, 0): (1024, 2048), (8, 6): (256, 512), (8, 7): (512, 1024), (8, 9): (256, 512),
     (9, 0): (2048, 4096), (10, 0): (4096, 8192),
@@ -155,7 +155,7 @@ _TENSOR = {
 
 
 def tensor_flops(capability: tuple[int, int]) -> tuple[int, int]:
-    """Return what an SM's tensor cores do in each cycle in TF32 and in bfloat16; 0 if unknown.
+    """Return an SM's tensor-core operations per cycle in TF32 and in bfloat16; 0 if unknown.
 
     >>> tensor_flops((9, 0)), tensor_flops((7, 5))
     ((2048, 4096), (0, 0))
@@ -164,7 +164,7 @@ def tensor_flops(capability: tuple[int, int]) -> tuple[int, int]:
 
 
 def find(name: str) -> Gpu:
-    """Return a GPU by its name, in any spelling of case and spaces.
+    """Return a GPU by its name, ignoring case and spaces.
 
     >>> find("rtx4090").sms
     128

@@ -1,4 +1,4 @@
-"""One launch that is instrumented: its shadow memory, its run, and what the checker saw."""
+"""One instrumented launch: its shadow memory, its run, and what the checker found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gpukit.cpu.launch import launcher as plain
 
 _SCRATCH_BYTES = 4096
 _CHUNK_SECONDS = 0.1
-_PATIENCE = 5.0  # seconds that blocks may take after something was found in them
+_PATIENCE = 5.0  # seconds that blocks may run on after a finding
 _lock = threading.RLock()  # shadow memory serves one launch at a time
 
 
@@ -41,12 +41,12 @@ class Seen:
     seconds: float
     error: BaseException | None = None
     words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
-    stopped: bool = False  # by us, because it did not end
-    # The kernel's own numbers of the places at which atomics of several threads met.
+    stopped: bool = False  # by the watchdog, because it did not end
+    # The kernel's numbers of the locations with atomics of several threads on one element.
     added_together: list[int] = field(default_factory=list)
 
     def last_location(self) -> Any:
-        """Return the place of the last access; None if there was none."""
+        """Return the location of the last access; None if there was none."""
         number = int(self.words[checker_state.LAST_LOCATION]) if self.words is not None else -1
         return (
             None
@@ -56,7 +56,7 @@ class Seen:
 
     @property
     def blocks_done(self) -> int:
-        """How many blocks came to their end."""
+        """How many blocks ran to completion."""
         if self.error is None and not self.stopped:
             return int(self.shape.blocks)
         begun = int(self.words[checker_state.BLOCKS_SEEN]) if self.words is not None else 0
@@ -64,7 +64,7 @@ class Seen:
 
     @property
     def idle_warps(self) -> int:
-        """How many warps touched no memory."""
+        """How many warps accessed no memory."""
         return int(self.words[checker_state.IDLE_WARPS]) if self.words is not None else 0
 
     def written(self, segment: Segment) -> np.ndarray[Any, Any]:
@@ -77,7 +77,7 @@ class Seen:
 class Interrupted(KeyboardInterrupt):
     """A KeyboardInterrupt in an instrumented launch, with what was `seen` before.
 
-    `report` is what the launch has to say so far, where it was checked.
+    `report` is the launch's report so far, where it was checked.
     """
 
     def __init__(self, reason: KeyboardInterrupt, seen: Seen, name: str) -> None:
@@ -88,7 +88,7 @@ class Interrupted(KeyboardInterrupt):
         self.report: Any = None
 
     def words(self) -> str:
-        """Say what stopped the launch, how far it had come, and in which line it was."""
+        """Say what stopped the launch, how many blocks were done, and at which line it was."""
         seen, place = self.seen, self.seen.last_location()
         at = f", in line {place.line} of {errors.file_name(place.file)}" if place else ""
         at += f" (`{place.source.strip()}`)" if place and place.source else ""
@@ -99,11 +99,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 def in_words(stopped: KeyboardInterrupt) -> KeyboardInterrupt:
-    """Return an interrupt as a plain KeyboardInterrupt, which says what an `Interrupted` knows."""
+    """Return an interrupt as a plain KeyboardInterrupt, with the message of an `Interrupted`."""
     return KeyboardInterrupt(stopped.words()) if isinstance(stopped, Interrupted) else stopped
 
 
-Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
+Progress = Callable[[int, int], None]  # (blocks done, total blocks)
 
 
 class Launch:
@@ -117,13 +117,13 @@ class Launch:
         self.packed = launcher.packed(shape, arguments, self.retrieve)
         self.compiled = launcher.instrumented(shape, self.packed, how)
         self.names = [p.name for p in launcher.parameters]
-        self.arguments = self.packed.arguments  # defaults and extensions have been at work
+        self.arguments = self.packed.arguments  # with defaults and extensions applied
 
     def run(
         self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,
         words: dict[int, int] | None = None, uninitialised: Any = None, reads: Any = None,
     ) -> Seen:  # fmt: skip
-        """Run all blocks in order; `functions` (`engine/entries.py`) see what happens.
+        """Run all blocks in order, calling `functions` (`engine/entries.py`) for all that happens.
 
         `words` go into the checker; `uninitialised(segment)` returns flags of cells without a
         value, `reads(segment)` whether reads are recorded even where the launch writes nothing.
@@ -192,14 +192,14 @@ class Launch:
         return segment.space == "global" and not any(self.may_write(a.name) for a in segment.arrays)
 
     def may_write(self, name: str) -> bool:
-        """Tell whether the launch may write the array of this name: not every writer is seen."""
+        """Tell whether the launch may write the array of this name: not all writes are analysed."""
         instrumentation = self.compiled.instrumentation
         stores = set(instrumentation.stores)
         own = {r[name] for r in instrumentation.segments for name in ("name", "spelled")}
         return name.partition("[")[0] in stores or not stores <= own | set(self.names)
 
     def prepared(self, state: CheckerState) -> tuple[Callable[[int, int], int], pool.Bench]:
-        """Return the function (first block, last) -> status under this watch, and its bench."""
+        """Return the instrumented function (first block, last) -> status, and its bench."""
         compiled, shape = self.compiled, self.shape
         prepared = plain.Prepared(self.kernel, compiled, shape, tuple(self.packed.kinds))
         buffer = prepared.buffer(self.packed)
@@ -208,14 +208,14 @@ class Launch:
         bench.context[layout.CHECKER] = state.address
 
         def run(first: int, last: int) -> int:
-            address = ctypes.addressof(buffer)  # which lives as long as this function
+            address = ctypes.addressof(buffer)  # kept alive by this function
             status = compiled.entry(address, first, last, bench.address, bench.scratch_address)
             return int(status)
 
         return run, bench
 
     def _blocks(self, state: CheckerState, progress: Progress | None) -> BaseException | None:
-        """Run the blocks in chunks, so that progress can be shown; return what stopped them."""
+        """Run the blocks in chunks, to report progress; return the exception that stopped them."""
         compiled, shape = self.compiled, self.shape
         run, bench = self.prepared(state)
         first, size = 0, 1
@@ -242,7 +242,7 @@ class Launch:
 
 
 class _Watchdog:
-    """Stops blocks that do not end after something was found in them: a mistake can do that."""
+    """Stops blocks that do not end after a finding in them: a mistake can cause that."""
 
     def __init__(self, state: CheckerState, context: Any) -> None:
         self.state = state
@@ -275,7 +275,7 @@ def _next_size(size: int, seconds: float) -> int:
 
 
 class CheckerState:
-    """The checker's state of one launch, and the tables that stand behind its addresses."""
+    """The checker's state of one launch, and the tables that its addresses point to."""
 
     def __init__(
         self, launch: Launch, all_segments: list[Segment], first: int, races: bool,
@@ -336,7 +336,7 @@ class CheckerState:
             put(word, value)
 
     def _follow_fences(self, all_segments: list[Segment], shape: Any) -> None:
-        """Set up the tables of fences; memory that nobody touches costs nothing."""
+        """Set up the tables of fences; memory that is never touched costs nothing."""
         threads = shape.threads * max(self.blocks, 1)
         sizes = {
             checker_state.KNOWN: 2 * threads,
@@ -356,7 +356,7 @@ class CheckerState:
         return int(self.words.ctypes.data)
 
     def close(self) -> None:
-        """Look at the last block too: which of its warps touched memory."""
+        """Process the last block too: which of its warps accessed memory."""
         words = self.words
         if words[checker_state.BLOCKS_SEEN]:
             touched = int(words[checker_state.TOUCHED])
@@ -372,7 +372,7 @@ class CheckerState:
         self, launch: Launch, all_segments: list[Segment], first: int, seconds: float,
         error: BaseException | None,
     ) -> Seen:  # fmt: skip
-        """Return what was seen."""
+        """Return what was found."""
         for row, segment in zip(self.table, all_segments, strict=False):
             segment.begin, segment.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
         return Seen(launch.compiled, launch.shape, all_segments,

@@ -1,4 +1,4 @@
-"""float64 by accident: what in a float32 kernel Numba computes in float64, and why.
+"""Accidental float64: what Numba computes in float64 in a float32 kernel, and why.
 
 A float literal is float64 in Numba, an integer divided by an integer is float64, and so is a
 float32 together with an integer. On most GPUs float64 runs 32 or 64 times slower than float32.
@@ -33,10 +33,10 @@ _NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
 class Accident(NamedTuple):
-    """One expression that is float64: where it stands, its text, and what made it so.
+    """One expression that is float64: its location, its text, and what made it so.
 
-    `causes` are the literals, integers and arguments that did, as they are written, `kinds` their
-    types.
+    `causes` are the literals, integers and arguments that did, as written in the source, `kinds`
+    their types.
     """
 
     location: Any
@@ -52,7 +52,7 @@ def accidents(
 ) -> list[Accident]:  # fmt: skip
     """Return the float64 expressions of a kernel whose arrays of floats are all float32.
 
-    Those of its device functions are among them.
+    Those of its device functions are included.
 
     `floats` are the places of arguments that are Python's floats: nobody chose float64 for them.
     With `chosen`, float64 that the kernel asks for itself is among them: arrays of its own and
@@ -69,7 +69,7 @@ def accidents(
     accidental = {unit.parameters[k] for k in floats}
     given = {k for n, k in arguments.items() if n not in accidental}
     unit.types = dict(arguments)
-    if _is_wide(given, unit):  # whatever the others are, which takes long to find
+    if _is_wide(given, unit):  # whatever the others are, which takes long to infer
         return []
     unit.types = typing.run(unit, arguments)
     if types.float32 not in _dtypes(unit) or (not chosen and _is_wide(given, unit)):
@@ -91,7 +91,7 @@ def _dtypes(unit: Unit) -> set[Any]:
 
 
 def _views(unit: Unit) -> Iterator[str]:
-    """Yield the names of vectors seen as 16 bytes at a time: complex128, but nothing to add up."""
+    """Yield the names of 16-byte views of vectors: complex128, but not for arithmetic."""
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             function = unit.globals.get(getattr(node.value.func, "id", ""))
@@ -100,7 +100,7 @@ def _views(unit: Unit) -> Iterator[str]:
 
 
 class Finder:
-    """Finds the first thing that makes an expression float64."""
+    """Finds the first cause that makes an expression float64."""
 
     def __init__(self, unit: Unit, chosen: bool = False) -> None:
         self.unit, self.chosen = unit, chosen
@@ -108,11 +108,11 @@ class Finder:
         self.found: list[Accident] = []
         self.accidental: set[str] = set()  # arguments that are float64 by accident
         self.lines: set[int] = set()
-        # Expressions that become float32 at once, by id; they live as long as their ids are known.
+        # Expressions that become float32 at once, by id, and the objects that keep the ids valid.
         self.narrowed: dict[int, ast.AST] = {}
 
     def run(self) -> None:
-        """Look at every statement."""
+        """Check every statement."""
         self._find_narrowed()
         self._library()
         for s in tree.statements(self.unit.tree.body):
@@ -133,7 +133,7 @@ class Finder:
     def _library(self) -> None:
         """Report the calls of gpukit's own functions that return float64.
 
-        What they compute inside is not the person's to change.
+        What they compute internally is not for the user to change.
         """
         nodes = (n for n in ast.walk(self.unit.tree) if not facts.of(n).library_line)
         wanted = tree.reads(n for n in nodes if isinstance(n, ast.Name))
@@ -163,9 +163,9 @@ class Finder:
         self._walk(both)
 
     def _find_narrowed(self) -> None:
-        """Note the operations whose result is stored as float32, or converted to it, at once.
+        """Collect the operations whose result is stored as float32, or converted to it, at once.
 
-        Also by way of a variable that is read for nothing else.
+        Also through a variable that is read for nothing else.
         """
         stored = [v for n in ast.walk(self.unit.tree) for v in self._as_single(n)]
         once = {v.id for v in stored if isinstance(v, ast.Name)}
@@ -195,7 +195,7 @@ class Finder:
         return bool(self.expressions.type_of(node) == types.float32)
 
     def _narrows(self, node: ast.AST) -> bool:
-        """Tell whether float32 gives an operation the same value, once that is rounded to it."""
+        """Tell whether an operation in float32 has the same value as in float64, rounded."""
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, _NARROWED):
             return False
         return all(self._is_single(s) or _is_exact(s) for s in _sides(node))
@@ -263,20 +263,20 @@ class Finder:
         return isinstance(kind, types.Integer) and kind.bitwidth > _SMALL
 
     def _is_cause(self, side: ast.AST) -> bool:
-        """Tell whether an operand, of `min` and `max` too, makes a float32 beside it float64."""
+        """Tell whether an operand, also of `min` and `max`, makes a float32 beside it float64."""
         return _is_number(side) or self._widens(side)
 
     def _is_quotient(self, node: ast.BinOp) -> bool:
-        """Tell whether an operation divides integers: that is float64, whatever stands beside."""
+        """Tell whether an operation divides integers: that is float64, whatever its operands."""
         return isinstance(node.op, ast.Div) and all(map(self._widens, _sides(node)))
 
     def _is_constant(self, node: ast.expr) -> bool:
-        """Tell whether a name is a constant from outside that NumPy made, such as np.sqrt(2)."""
+        """Tell whether a name is a global constant that NumPy made, such as np.sqrt(2)."""
         value = self.unit.globals.get(node.id) if isinstance(node, ast.Name) else None
         return isinstance(value, np.float64)
 
     def _mixed(self, node: ast.IfExp) -> bool:
-        """Tell whether a choice is between a literal and something that is not float64."""
+        """Tell whether a conditional expression mixes a literal with something not float64."""
         sides = (node.body, node.orelse)
         others = [self.expressions.type_of(s) for s in sides if not _is_float(s)]
         return len(others) == 1 and isinstance(others[0], types.Float) and others[0] not in _WIDE
@@ -292,13 +292,13 @@ class Finder:
                 if reason not in ("division", "chosen")
             }
             if not all(_stands_in(cause, what) for cause in kinds):
-                reason, kinds = "argument", {}  # the caller's word for what the function names
+                reason, kinds = "argument", {}  # the caller's name for the function's parameter
             self.found.append(Accident(location, what, reason, tuple(kinds), tuple(kinds.values())))
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield what makes an expression float64, in the order of the source.
 
-        As float32 each, they leave an expression that is float32.
+        If each were float32, the expression would be float32.
         """
         if not self._is_wide(node):
             return
@@ -327,7 +327,7 @@ class Finder:
 
 
 def _is_library(s: ast.stmt) -> bool:
-    """Tell whether a statement is one of a function of gpukit."""
+    """Tell whether a statement is in a function of gpukit."""
     parts = (s, getattr(s, "value", s))
     return any(part is not None and facts.of(part).library_line for part in parts)
 
@@ -337,7 +337,7 @@ def _sides(node: ast.BinOp) -> tuple[ast.expr, ast.expr]:
 
 
 def _unsigned(node: ast.AST) -> ast.AST:
-    """Return what stands behind a sign: that only turns over one bit."""
+    """Return the operand of a sign, which only flips one bit."""
     return node.operand if isinstance(node, ast.UnaryOp) else node
 
 
@@ -351,7 +351,7 @@ def _is_whole(node: ast.AST) -> bool:
 
 
 def _stands_in(part: str, what: str) -> bool:
-    """Tell whether an expression is part of another one or of a statement, as they are written.
+    """Tell whether an expression is part of another one or of a statement, by their source.
 
     >>> _stands_in("n", "total /= n"), _stands_in("n", "total + number")
     (True, False)

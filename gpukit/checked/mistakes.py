@@ -1,5 +1,5 @@
-"""What a kernel's text says and cannot mean: values that get lost, expressions whose value nobody
-takes, division by a literal zero, and globals that were changed after the kernel was compiled.
+"""Statements that cannot be meant: values that get lost, expressions whose value is discarded,
+division by a literal zero, and globals that were changed after the kernel was compiled.
 
 Numba's CUDA target accepts all four silently.
 """
@@ -20,7 +20,7 @@ from gpukit.compiler.unit import Unit
 
 
 class Mistake(NamedTuple):
-    """One mistake: its class of findings, where it stands, its text, and of which sort it is."""
+    """One mistake: its class of findings, its location, its text, and which variant it is."""
 
     kind: str
     location: Any
@@ -29,7 +29,7 @@ class Mistake(NamedTuple):
 
 
 def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Mistake]:
-    """Return the mistakes in the text of a kernel, and of the functions that it calls.
+    """Return the mistakes in the source of a kernel, and of the functions that it calls.
 
     `arguments` are the kernel's numba types.
     """
@@ -51,7 +51,7 @@ def _mistake(unit: Unit, node: ast.AST, kind: str, what: str, reason: str = "") 
 
 
 def _lost(unit: Unit, given: dict[str, types.Type]) -> Iterator[Mistake]:
-    """Find parameters that are set and not read again: the caller sees nothing of it.
+    """Find parameters that are set and not read again: the caller does not see the value.
 
     `given` are the types of a kernel's parameters; it is empty for a device function.
     """
@@ -94,9 +94,9 @@ def _is(node: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
 
 
 def _is_read_after(body: list[ast.stmt], setting: ast.stmt, name: str) -> bool:
-    """Tell whether a name is read behind a statement that sets it, or around it in a loop.
+    """Tell whether a name is read after a statement that sets it, or earlier in a loop around it.
 
-    What only serves to set it again is no reading: `best = max(best, x)`, `if x > best: best = x`.
+    A read only to set it again does not count: `best = max(best, x)`, `if x > best: best = x`.
     """
     behind = False
     for s in body:
@@ -130,11 +130,11 @@ def _only_sets(s: ast.stmt, name: str) -> bool:
     return _sets(s, name)
 
 
-# ---- expressions whose value nobody takes -------------------------------------------------------
+# ---- expressions whose value is discarded -------------------------------------------------------
 
 
 def _without_effect(unit: Unit) -> Iterator[Mistake]:
-    """Find statements that compute a value and drop it, as `a[i] == 0` where `=` is meant.
+    """Find statements that compute a value and discard it, as `a[i] == 0` where `=` is meant.
 
     `p == 0 and f(a)` calls something under a condition, which is an effect.
     """
@@ -145,7 +145,7 @@ def _without_effect(unit: Unit) -> Iterator[Mistake]:
 
 
 def _is_called(e: ast.expr) -> bool:
-    """Tell whether an expression is a call, or one under a condition."""
+    """Tell whether an expression is a call, or a conditional call."""
     if isinstance(e, (ast.BoolOp, ast.IfExp)):
         return any(isinstance(n, ast.Call) for n in ast.walk(e))
     return isinstance(e, (ast.Call, ast.Constant))
@@ -172,7 +172,7 @@ def _divisions(unit: Unit) -> Iterator[Mistake]:
 
 
 def _is_zero(node: ast.expr) -> bool:
-    """Tell whether a divisor is written as 0; the name of a constant may stand behind a guard."""
+    """Tell whether a divisor is a literal 0; a named constant may be guarded."""
     literal = isinstance(node, ast.Constant) and type(node.value) is int and node.value == 0
     return literal and facts.of(node).written.isdigit()
 
@@ -181,7 +181,7 @@ def _is_zero(node: ast.expr) -> bool:
 
 
 class Outside:
-    """The numbers and arrays from outside that a kernel and its functions use."""
+    """The global numbers and arrays that a kernel and its functions use."""
 
     def __init__(self, function: Any) -> None:
         self.uses: list[tuple[Unit, ast.expr, Any]] = []
@@ -197,7 +197,7 @@ class Outside:
         self.values = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
 
     def changed(self) -> list[Mistake]:
-        """Return the first use of each value that is no longer what it was when this was made."""
+        """Return the first use of each value that has changed since this was made."""
         found: dict[str, Mistake] = {}
         for (unit, node, meaning), before in zip(self.uses, self.values, strict=True):
             if not _same(before, meaning(node)):

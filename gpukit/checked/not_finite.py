@@ -13,9 +13,9 @@ _STRANGE = ("nan", "inf", "-inf")  # as a recording writes them
 
 @dataclass(frozen=True)
 class Origin:
-    """Where it arises: the line and its text, what came out, in which thread, from which operands.
+    """Where it arises: the line and its text, the value, the thread, and the operands.
 
-    `operands` holds names as they stand in the line, or elements such as `x[3]`, and their values:
+    `operands` holds names as they appear in the line, or elements such as `x[3]`, and their values:
     none where the line is one of a device function, whose variables are not recorded.
     """
 
@@ -79,7 +79,7 @@ def first(recording: dict[str, Any]) -> Origin | None:
 
 
 def _made(step: dict[str, Any]) -> dict[int, Any]:
-    """Return what each lane computed in a step: a strange value where there are several."""
+    """Return the value that each lane computed in a step: one that is not finite, if any."""
     made: dict[int, Any] = {}
     values = [(lane, value) for _, _, lane, value, *_ in step["writes"]]
     values += [(int(k), v) for given in step["set"].values() for k, v in given.items()]
@@ -100,14 +100,14 @@ def _reads(recording: dict[str, Any], step: dict[str, Any], lane: int) -> dict[s
 
 
 def _names(text: str) -> list[str]:
-    """Return the variables that a line uses, in their order.
+    """Return the variables that a line uses, in order.
 
     >>> _names("    y = np.exp(x) / (1 + e)"), _names("    acc += e * e")
     (['x', 'e'], ['acc', 'e'])
     """
     try:
         tree = ast.parse(text.strip())
-    except SyntaxError:  # a part of a statement, or the head of a loop
+    except SyntaxError:  # part of a statement, or the head of a loop
         return []
     calls = [n.func for n in ast.walk(tree) if isinstance(n, ast.Call)]
     called = {id(f.value) for f in calls if isinstance(f, ast.Attribute)}

@@ -1,6 +1,6 @@
-"""Whether an answer depends on the order in which blocks run: run them in other orders and see.
+"""Whether a result depends on the order in which blocks run: runs them in other orders.
 
-A GPU runs blocks in any order. Only blocks that work on the same memory can notice; where
+A GPU runs blocks in any order. Only blocks that access the same memory can be affected; where
 there are no races between blocks, that leaves atomics.
 """
 
@@ -18,12 +18,12 @@ from gpukit.compiler import context as layout
 MOST_BYTES = 1 << 26  # larger arguments are not copied and run again
 MOST_BLOCKS = 1 << 14
 SEEDS = (1, 2)
-# Atomic additions of floats round differently in every order; that is no fault.
+# Atomic additions of floats round differently in every order; that is no mistake.
 _TOLERANCE = {"f2": 2e-2, "f4": 1e-4, "f8": 1e-10, "c8": 1e-4, "c16": 1e-10}
 
 
 class Difference(NamedTuple):
-    """An array that came out differently: in which order, where first, how often."""
+    """An array that differs: in which order of blocks, where first, how often."""
 
     array: str
     order: str
@@ -33,7 +33,7 @@ class Difference(NamedTuple):
 
 
 def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
-    """Yield orders of blocks, with words for each."""
+    """Yield orders of blocks, with a description of each."""
     yield "in reverse", list(range(blocks))[::-1]
     for seed in SEEDS:
         mixed = list(range(blocks))
@@ -42,7 +42,7 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
 
 
 def is_worth_it(launch: Launch) -> bool:
-    """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
+    """Tell whether the order of blocks could matter to a launch, and is quick to try."""
     instrumentation = launch.compiled.instrumentation
     atomic = instrumentation.ordered and instrumentation.atomics
     return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
@@ -77,7 +77,7 @@ def compare(launch: Launch, state: Any, arrays: list[Any], names: list[str],
 
 
 def _run(launch: Launch, state: Any, order: list[int]) -> None:
-    """Run single blocks one after the other, seen by nobody."""
+    """Run single blocks one after the other, without instrumentation."""
     run, bench = launch.prepared(state)
     for block in order:
         status = run(block, block + 1)

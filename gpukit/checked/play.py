@@ -1,4 +1,4 @@
-"""`gpukit.play`: record a launch and make a page of it that steps forward and back."""
+"""`gpukit.play`: record a launch and make a page that steps through it, forward and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gpukit.checked.player import Player
 def play(kernel: Any) -> Command:
     """Return the kernel ready to be launched and recorded.
 
-    `gpukit.play(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with the
-    effect on its arguments that it always has, and returns a `Player`: show it in a notebook,
+    `gpukit.play(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with its
+    usual effect on the arguments, and returns a `Player`: show it in a notebook,
     `player.save("page.html")`, or `player.open()` in a browser.
     """
     return Command("play", kernel, _run)

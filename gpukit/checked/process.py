@@ -26,7 +26,7 @@ _PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 @functools.cache
 def order() -> Tracker:
-    """Return what follows the order of this process's operations, and raises races as errors."""
+    """Return the tracker of this process's operations, which raises races as errors."""
     return ordering.process_tracker(_raise_race)
 
 
@@ -38,7 +38,7 @@ def _raise_race(found: Finding) -> None:
 
 
 def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-    """Run a launch under the checker; raise the first error where it was launched."""
+    """Run a launch under the checker; raise the first error at the line of the launch."""
     report = check.run_aloud(kernel, shape, arguments)
     if report.errors:
         more = len(report.errors) - 1
@@ -73,7 +73,7 @@ def _warning(found: Finding) -> errors.CheckWarning:
 
 @contextlib.contextmanager
 def checking() -> Iterator[list[Report]]:
-    """Check the launches inside a `with` block; the list gets a report for each."""
+    """Check the launches inside a `with` block; the list gets a report per launch."""
     reports: list[Report] = []
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
@@ -95,7 +95,7 @@ def checking() -> Iterator[list[Report]]:
 
 @contextlib.contextmanager
 def profiling() -> Iterator[list[profile.Profile]]:
-    """Profile the launches inside a `with` block; the list gets a profile for each."""
+    """Profile the launches inside a `with` block; the list gets a profile per launch."""
     profiles: list[profile.Profile] = []
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
@@ -109,7 +109,7 @@ def profiling() -> Iterator[list[profile.Profile]]:
 class Pages:
     """The pages that were written, and why there are no more, where one could not be.
 
-    `reports` has what each page shows to be wrong with its launch.
+    `reports` has the report of each page's launch.
     """
 
     written: list[Path] = field(default_factory=list)
@@ -121,8 +121,8 @@ class Pages:
 def recording_to(folder: Path, most: int) -> Iterator[Pages]:
     """Record the first launches inside a `with` block as pages in a folder.
 
-    A page that cannot be written is no fault of the program: it goes on, and nothing more is
-    recorded.
+    A page that cannot be written is no fault of the program: the program continues, and nothing
+    more is recorded.
     """
     from gpukit.checked.player import Player
 

@@ -1,4 +1,4 @@
-"""What people see while they wait for a launch: its blocks, and the checker's first use."""
+"""Progress while a launch runs: its blocks, and the checker's first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import TracebackType
 
 from gpukit import status
 
-_PATIENCE = 1.0  # seconds after which the bar shows
+_PATIENCE = 1.0  # seconds before the bar shows
 _WIDTH = 24
 _prepared: set[Callable[[], tuple[int, ...]]] = set()  # in this process
 
@@ -20,7 +20,7 @@ def _preparing(compiled: bool) -> str:
 
 
 class Bar:
-    """Call it with (blocks done, blocks in all); leaving the `with` block removes the bar."""
+    """Call it with (blocks done, total blocks); leaving the `with` block removes the bar."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -37,7 +37,7 @@ class Bar:
         self.line.clear()
 
     def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
-        """Return the functions that watch a launch; say that they are loaded or compiled."""
+        """Return the functions that instrument a launch; say that they are loaded or compiled."""
         from gpukit.checked.engine import entries
 
         if functions in _prepared:

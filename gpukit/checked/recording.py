@@ -1,4 +1,4 @@
-"""A launch as a list of steps, for the player: who ran which line, what it read, wrote and set."""
+"""A launch as a list of steps, for the player: which lanes ran a line, read, wrote and set what."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def record_checked(
     assert seen.words is not None
     entries.settle()(int(seen.words.ctypes.data))
     count = int(seen.words[checker_state.EVENT_COUNT])
-    with status.doing(f"play {kernel.py_func.__name__}: writing down what happened"):
+    with status.doing(f"play {kernel.py_func.__name__}: writing the recording"):
         arrays = _Arrays(launch, seen, before, unset)
         made = _Steps(launch, arrays)
         steps = made.of(events[:count])
@@ -66,7 +66,7 @@ def record_checked(
         "version": 1, "kernel": kernel.py_func.__name__,
         "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),
         "source": own,
-        # Lines of device functions, as they are written.
+        # Lines of device functions, as in the source.
         "elsewhere": {p.line: p.source for p in made.locations if p.line not in mine},
         "grid": list(shape.grid), "block": list(shape.block),
         "warp_size": 32, "arrays": arrays.listed, "variables":
@@ -185,7 +185,7 @@ class _Arrays:
 
 
 class _Steps:
-    """Puts events together into steps of warps."""
+    """Combines events into steps of warps."""
 
     def __init__(self, launch: Launch, arrays: _Arrays) -> None:
         self.locations = [
@@ -200,7 +200,7 @@ class _Steps:
         self.returned: dict[tuple[int, int], int] = {}
 
     def of(self, events: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-        """Return the steps, in the order in which they were begun."""
+        """Return the steps, in the order in which they began."""
         running = None
         for row in events.tolist():
             kind, location, block, thread, *rest = row

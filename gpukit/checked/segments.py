@@ -1,4 +1,4 @@
-"""The arrays of a launch as segments of memory: which bytes, how large a cell, whose they are."""
+"""The arrays of a launch as segments of memory: which bytes, what cell size, which arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpukit.cpu.launch import marshal
 
 @dataclass(frozen=True)
 class Array:
-    """One array that a kernel sees, by the name that the kernel gives it."""
+    """One array that a kernel accesses, by the kernel's name for it."""
 
     name: str
     address: int
@@ -53,15 +53,15 @@ class Segment:
     arrays: list[Array]
     stride: int = 0  # bytes between the copies of two blocks or threads
     cells: Any = None
-    constant: bool = False  # nobody writes it in this launch
+    constant: bool = False  # not written in this launch
     uninitialised: Any = None  # a flag for each cell, or None if all of it has values
-    variable: str = ""  # whether it is assigned, the segment tells (`frontend.unassigned`)
+    variable: str = ""  # the segment tells whether it is assigned (`frontend.unassigned`)
 
     @property
     def base(self) -> int:
-        """What to take off an address to get that of a GPU, where an allocation begins at 0.
+        """The offset from an address to that of a GPU, where an allocation begins at 0.
 
-        Memory of `cuda.to_device` lies as a GPU's would; a NumPy array is copied to a new place.
+        Memory of `cuda.to_device` lies as on a GPU; a NumPy array is copied to a new address.
         """
         return 0 if self.arrays[0].on_device else self.begin
 
@@ -71,7 +71,7 @@ class Segment:
         return -(-(self.end - self.begin) // self.granule)
 
     def array_named(self, text: str) -> Array:
-        """Return the array of which a kernel's text speaks; the first if it is not plain."""
+        """Return the array named in a kernel's source; the first if it is not a plain name."""
         return next((a for a in self.arrays if a.name == text), self.arrays[0])
 
 
@@ -99,7 +99,7 @@ def _collect(found: list[Array], name: str, value: Any) -> None:
 
 
 def of_array(name: str, value: np.ndarray, on_device: bool = False) -> Array:
-    """Return what segments need to know of a NumPy array."""
+    """Return an array's description for segments."""
     low, high = np.lib.array_utils.byte_bounds(value)
     return Array(
         name, value.__array_interface__["data"][0], value.shape, value.strides, value.itemsize,
@@ -138,7 +138,7 @@ def of_arrays(arrays: list[Array], space: str = "global") -> list[Segment]:
 
 
 def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int) -> list[Segment]:
-    """Return the segments of the arrays that a kernel makes itself, for `blocks` in step."""
+    """Return the segments of the arrays that a kernel creates, for `blocks` in lockstep."""
     found = []
     for d in described:
         itemsize, shape = d["itemsize"], tuple(d["shape"])

@@ -1,4 +1,4 @@
-"""Shadow memory that lives from launch to launch, and the clock of epochs."""
+"""Shadow memory that is reused from launch to launch, and the counter of epochs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEPT = 1 << 30  # bytes of shadow memory that are kept for later launches
 
 
 class Memory:
-    """Buffers of cells, given out and taken back, and the epoch that comes next.
+    """A pool of buffers of cells, and the next epoch.
 
     Cells of older launches need no clearing: their epochs are older than the launch.
     """
@@ -22,7 +22,7 @@ class Memory:
         self.free: list[np.ndarray[Any, Any]] = []
 
     def cells(self, count: int, *, clear: bool = False) -> np.ndarray[Any, Any]:
-        """Return room for at least `count` cells: the words of the writes, those of the reads.
+        """Return at least `count` cells: the words of the writes, then those of the reads.
 
         With `clear` all of it is zero.
         """
@@ -34,7 +34,7 @@ class Memory:
         return best
 
     def give_back(self, cells: np.ndarray[Any, Any]) -> None:
-        """Take back a buffer; one that is too much to keep is dropped."""
+        """Return a buffer to the pool; it is freed if the pool is too large."""
         if cells.nbytes + sum(b.nbytes for b in self.free) <= _KEPT:
             self.free.append(cells)
 

@@ -1,4 +1,4 @@
-"""Why what is watched is stopped before its end, for reports that must not seem complete."""
+"""Why an instrumented run was stopped before its end, for reports that must not seem complete."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _why: Callable[[], str] = _ctrl_c
 
 
 def explain(why: Callable[[], str] | None) -> None:
-    """Let `why` say from now on what a KeyboardInterrupt comes from; None: Ctrl-C."""
+    """Let `why` explain from now on what causes a KeyboardInterrupt; None: Ctrl-C."""
     global _why
     _why = why or _ctrl_c
 
 
 def cause() -> str:
-    """Return what the KeyboardInterrupt that is being handled comes from."""
+    """Return the cause of the KeyboardInterrupt that is being handled."""
     return _why()

@@ -287,18 +287,19 @@ def test_no_shared_memory_is_no_limit_where_nothing_is_reserved():
 
 def test_limit_of_registers_is_said_with_its_numbers():
     reason = occupancy(find("H100"), 1024, 65).reason
-    assert reason.startswith("registers: 65 a thread x 1,024 threads need 73,728 of 65,536")
+    assert reason.startswith("registers: 65 per thread x 1,024 threads need 73,728 of 65,536")
 
 
 def test_limit_of_shared_memory_is_said_with_its_numbers():
     assert occupancy(find("H100"), 128, 40, 0, 100_000).reason == (
-        "shared memory: 100,000 bytes a block (given as 101,120) of an SM's 233,472 allow 2 blocks"
+        "shared memory: 100,000 bytes per block (allocated as 101,120) of an SM's 233,472 "
+        "allow 2 blocks"
     )
 
 
 def test_limit_of_threads_is_said():
     reason = occupancy(find("T4"), 1025, 32).reason
-    assert reason == "threads: 1,025 a block, and a block may have at most 1,024"
+    assert reason == "threads: 1,025 per block, and a block may have at most 1,024"
 
 
 def test_limit_of_blocks_is_said():
@@ -383,7 +384,7 @@ def test_table_says_that_much_shared_memory_must_be_asked_for():
 def test_table_prints_one_line_a_gpu_and_each_reason_once():
     text = str(table(1024, 65))
     assert [line.split("  ")[0] for line in text.splitlines()[2:10]] == ["GPU", *NAMES]
-    assert text.count("registers: 65 a thread") == 1
+    assert text.count("registers: 65 per thread") == 1
     assert max(map(len, text.splitlines())) <= 100
 
 

@@ -30,7 +30,7 @@ def test_heading_is_the_launch_as_a_script_writes_it():
 
 def test_totals_compare_sectors_with_what_would_do():
     total = line_with(profile("column").text(width=100), "Global memory")
-    assert "18 sectors a request, 4 would do" in total
+    assert "18 sectors per request, 4 would do" in total
     assert "256 requests, 4,608 sectors" in total
 
 
@@ -41,7 +41,7 @@ def test_totals_say_how_much_of_the_moved_bytes_is_used():
 
 def test_totals_name_bank_conflicts():
     text = profile("tile").text(width=100)
-    assert "16.5 passes a request, 1 would do" in line_with(text, "Shared memory")
+    assert "16.5 passes per request, 1 would do" in line_with(text, "Shared memory")
 
 
 def test_heat_stands_beside_the_line_that_it_is_of():
@@ -190,8 +190,8 @@ def number_of(name, needle):
 def test_advice_names_the_uncoalesced_line_and_the_distance():
     line = number_of("column", "out[col, row] =")
     assert advice("column")[0] == (
-        f"Line {line}: the store to `out[col, row]` touches 32 sectors a request where 4 would do: "
-        "neighbouring threads are 256 bytes apart. Let threadIdx.x choose the last index, or "
+        f"Line {line}: the store to `out[col, row]` touches 32 sectors per request where 4 would "
+        "do: neighbouring threads are 256 bytes apart. Let threadIdx.x choose the last index, or "
         "exchange the elements through a tile in shared memory."
     )
 
@@ -203,8 +203,8 @@ def test_advice_says_nothing_about_coalesced_lines():
 def test_advice_names_the_degree_of_a_bank_conflict():
     line = number_of("tile", "tile[tx, ty]")
     assert advice("tile")[0].startswith(
-        f"Line {line}: the load from `tile[tx, ty]` takes 32 passes a request where 1 would do: up "
-        "to 32 lanes"
+        f"Line {line}: the load from `tile[tx, ty]` takes 32 passes per request where 1 would do: "
+        "up to 32 lanes"
     )
     assert "Make the last axis of `tile` one element longer" in advice("tile")[0]
 
@@ -234,7 +234,7 @@ def test_lanes_that_skip_much_are_said_to_wait_and_not_to_take_another_side():
 def test_a_figure_is_never_shown_as_equal_to_an_ideal_that_it_misses():
     text = profile("rarely").text(width=100)
     assert "1 passes" not in text
-    assert "1.03 passes a request, 1 would do" in text
+    assert "1.03 passes per request, 1 would do" in text
 
 
 def test_advice_names_float64_by_accident():

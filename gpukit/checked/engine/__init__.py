@@ -1,1 +1,1 @@
-"""What instrumented kernels call: shadow memory, races, counters, events. Numba compiles it."""
+"""Functions that instrumented kernels call: shadow memory, races, counters, events."""

@@ -1,4 +1,4 @@
-"""How time goes on in an instrumented launch: blocks, barriers, warp operations."""
+"""How epochs advance in an instrumented launch: blocks, barriers, warp operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _close_block(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def begin_block(checker, block):  # type: ignore[no-untyped-def]
-    """Begin a block; `block` is its number."""
+    """Begin the block with this number."""
     if peek(checker, w.WHOLE):
         poke(checker, w.BLOCK_NUMBER, block)
         return
@@ -51,7 +51,7 @@ def _advance(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def barrier(checker):  # type: ignore[no-untyped-def]
-    """Pass a barrier of the block: what came before is in order with what follows."""
+    """Pass a barrier of the block: it orders what came before and what follows."""
     poke(checker, w.BARRIER, _advance(checker))
     threads = peek(checker, w.THREADS)
     for block in range(max(peek(checker, w.WHOLE), 1)):
@@ -68,9 +68,9 @@ def grid_barrier(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def sync_warps(checker, threads, active):  # type: ignore[no-untyped-def]
-    """Pass a syncwarp; `active` holds a flag for each thread, or is 0 for all of them.
+    """Pass a syncwarp; `active` holds a flag per thread, or is 0 if all are active.
 
-    In a grid in step these are the threads of all blocks; warps of one number share a epoch.
+    In a cooperative grid these are the threads of all blocks; warps of one number share an epoch.
     """
     epoch, size = _advance(checker), peek(checker, w.THREADS)
     for thread in range(threads):
@@ -97,7 +97,7 @@ def _lanes(flags, base, count):  # type: ignore[no-untyped-def]
 
 @compiled
 def check_mask(checker, location, thread, threads, active, returned, mask):  # type: ignore[no-untyped-def]
-    """Check the mask that a thread gives to a warp operation."""
+    """Check the mask that a thread passes to a warp operation."""
     base = thread & ~31
     count = min(32, threads - base)
     here = _lanes(active, base, count)
@@ -124,7 +124,7 @@ def check_source(checker, location, thread, threads, active, source, mask):  # t
 
 @compiled
 def after_return(checker, location, threads, returned):  # type: ignore[no-untyped-def]
-    """Note a barrier that some threads cannot reach because they have returned."""
+    """Record a barrier that some threads cannot reach because they have returned."""
     gone = 0
     for k in range(threads):
         gone += peek8(returned, k) != 0
@@ -143,7 +143,7 @@ def after_return(checker, location, threads, returned):  # type: ignore[no-untyp
 
 @compiled
 def grid_return(checker, location, threads, returned):  # type: ignore[no-untyped-def]
-    """Note a barrier of the grid that threads or whole blocks cannot reach any more."""
+    """Record a barrier of the grid that threads or whole blocks can no longer reach."""
     size = peek(checker, w.THREADS)
     for block in range(threads // size):
         gone = 0

@@ -1,7 +1,7 @@
-"""Counting what the lanes of a warp ask for together (`compiler/checker_state.py`, profiles).
+"""Counting warp-level requests of the lanes of a warp (`compiler/checker_state.py`, profiles).
 
-Threads go in step, so the accesses of one place come warp by warp, lane by lane. They are
-collected until another warp begins or a lane comes again; then the request is complete.
+Threads run in lockstep, so the accesses of one location come warp by warp, lane by lane. They are
+collected until another warp begins or a lane repeats; then the request is complete.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _location(checker, location):  # type: ignore[no-untyped-def]
 
 @compiled
 def lane(checker, location, thread, address, size, kind):  # type: ignore[no-untyped-def]
-    """Add one lane's access to the open request of a place."""
+    """Add one lane's access to the open request of a location."""
     row = _location(checker, location)
     count, tick = peek(row, w.S_LANES_OPEN), peek(checker, w.TICK)
     last = peek(row, w.S_LAST)
@@ -49,7 +49,7 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
 
 @compiled
 def _contend(checker, row, address):  # type: ignore[no-untyped-def]
-    """Count the atomics on one element: its cell is free for that in a profile."""
+    """Count the atomics on one element, in the shadow cell that a profile leaves unused."""
     segment = find_segment(checker, address)
     if segment == 0:
         return
@@ -57,7 +57,7 @@ def _contend(checker, row, address):  # type: ignore[no-untyped-def]
         (address - peek(segment, w.BEGIN)) >> peek(segment, w.SHIFT)
     )
     block, last = peek(checker, w.BLOCK), cell + peek(segment, w.GAP)
-    # Count and epoch stand where checks keep a line and theirs: what a check left here is older,
+    # Count and epoch lie where checks keep a location and its epoch: what a check left is older,
     # and what stays here is, for the next check, an old write without flags.
     epoch, before = peek(last, 0) >> w.EPOCH, peek(cell, 0) >> w.WRITE_LOCATION
     fresh = peek(segment, w.SPACE) != w.GLOBAL and epoch != block
@@ -69,7 +69,7 @@ def _contend(checker, row, address):  # type: ignore[no-untyped-def]
 
 @compiled
 def close(checker, location):  # type: ignore[no-untyped-def]
-    """Count the open request of a place."""
+    """Count the open request of a location."""
     row = _location(checker, location)
     count = peek(row, w.S_LANES_OPEN)
     if count == 0:
@@ -111,7 +111,7 @@ def _keep_worst(row, count, cost):  # type: ignore[no-untyped-def]
 
 @compiled
 def _with(row, found, unit):  # type: ignore[no-untyped-def]
-    """Add a sector or word to those `found` so far, each once; return how many there are."""
+    """Add a sector or word to those `found` so far, without repeats; return how many there are."""
     for j in range(found - 1, -1, -1):
         if peek(row, w.S_SCRATCH + j) == unit:
             return found
@@ -123,7 +123,7 @@ def _with(row, found, unit):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sectors(row, count, size):  # type: ignore[no-untyped-def]
-    """Return how many different 32-byte sectors a request touches."""
+    """Return how many distinct 32-byte sectors a request touches."""
     found = 0
     for k in range(count):
         at = peek(row, w.S_ADDRESSES + k)
@@ -134,7 +134,7 @@ def _sectors(row, count, size):  # type: ignore[no-untyped-def]
 
 @compiled
 def _addresses(row, count):  # type: ignore[no-untyped-def]
-    """Return how many different addresses a request names: constant memory serves one a pass."""
+    """Return how many distinct addresses a request has: constant memory serves one per pass."""
     found = 0
     for k in range(count):
         found = _with(row, found, peek(row, w.S_ADDRESSES + k))
@@ -143,10 +143,10 @@ def _addresses(row, count):  # type: ignore[no-untyped-def]
 
 @compiled
 def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
-    """Return how many passes through the 32 banks a shared request takes, and the least possible.
+    """Return how many passes through the 32 banks a shared request takes, and the minimum.
 
-    Wide elements go in phases: half a warp for 8 bytes, a quarter for 16. In a phase, a bank
-    gives one 4-byte word a pass; lanes that ask for the same word share it.
+    Wide elements are accessed in phases: half a warp for 8 bytes, a quarter for 16. In a phase, a
+    bank delivers one 4-byte word per pass; lanes that request the same word share it.
     """
     lanes = 32 if size <= 4 else 16 if size <= 8 else 8
     total = least = 0
@@ -159,7 +159,7 @@ def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
 
 @compiled
 def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
-    """Return the passes of one phase: the most different words that one bank must give."""
+    """Return the passes of one phase: the most distinct words that one bank must deliver."""
     found = 0
     for k in range(count):
         if peek(row, w.S_PHASES + k) // lanes == phase:
@@ -179,7 +179,7 @@ def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
 
 @compiled
 def _most_alike(row, count):  # type: ignore[no-untyped-def]
-    """Return how many lanes of a request name the same address, at most."""
+    """Return the largest number of lanes of a request that access the same address."""
     most = 0
     for k in range(count):
         same = 0
@@ -191,7 +191,7 @@ def _most_alike(row, count):  # type: ignore[no-untyped-def]
 
 @compiled
 def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
-    """Count the accesses of a row of threads to elements at equal distances."""
+    """Count the accesses of a row of threads to equally spaced elements."""
     for k in range(count):
         if mask == 0 or peek8(mask, k) != 0:
             lane(checker, location, thread + k, address + k * step, size, kind)
@@ -205,7 +205,7 @@ def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def
     if peek(row_, w.S_WORK_TICK) != peek(checker, w.TICK):
         poke(row_, w.S_WORK_TICK, peek(checker, w.TICK))
         last = -1
-    # A statement that is done once for a grid in step: each block has warps of its own.
+    # A statement executed once for a cooperative grid: each block has warps of its own.
     size = peek(checker, w.THREADS)
     for first in range(0, count, size):
         for k in range(first, min(first + size, count)):
@@ -220,11 +220,11 @@ def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def
 
 @compiled
 def branch(checker, location, count, taken, here):  # type: ignore[no-untyped-def]
-    """Count a condition for each warp: whether its lanes agree.
+    """Count a condition per warp: whether its lanes agree.
 
-    `taken` and `here` are flags of the threads for which it holds and of those that evaluate it;
-    0 stands for all. The mask of a loop holds both, one after the other: BEFORE its condition is
-    evaluated, `here` is remembered. Of a grid in step that is remembered for 32 warps only.
+    `taken` and `here` are flags of the threads for which it is true and of those that evaluate it;
+    0 stands for all. The mask of a loop serves as both, one after the other: `here` is saved
+    BEFORE its condition is evaluated. In a cooperative grid it is saved for 32 warps only.
     """
     row_, size = _location(checker, location), peek(checker, w.THREADS)
     warps = 0
@@ -260,12 +260,12 @@ def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
 
 @compiled
 def barrier(checker, location):  # type: ignore[no-untyped-def]
-    """Count a barrier, once for each warp of the block."""
+    """Count a barrier, once per warp of the block."""
     _add(_location(checker, location), w.S_BARRIERS, (peek(checker, w.THREADS) + 31) // 32)
 
 
 @compiled
 def close_all(checker, locations):  # type: ignore[no-untyped-def]
-    """Count what is open at the end of a launch."""
+    """Count the requests that are open at the end of a launch."""
     for location in range(locations):
         close(checker, location)

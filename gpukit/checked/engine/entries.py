@@ -1,6 +1,6 @@
-"""The native functions of checked mode as addresses, for the table in its state.
+"""Addresses of the native functions of checked mode, for the table in its state.
 
-They are compiled once and kept by Numba's own cache, so that an instrumented kernel costs no more
+They are compiled once and cached by Numba, so that an instrumented kernel takes no longer
 to compile than its own code.
 """
 
@@ -33,7 +33,7 @@ from gpukit.compiler.runtime.raw import peek, poke
 _I = types.int64
 _Made = TypeVar("_Made")
 _compiling = threading.RLock()
-compiled: list[str] = []  # the functions that were not in the cache, for who tells of the wait
+compiled: list[str] = []  # the functions that were not in the cache, for the message about the wait
 
 
 def _entry(name: str) -> Any:
@@ -56,7 +56,7 @@ def _entry(name: str) -> Any:
 
 
 class _Callback(CFunc):
-    """A function for C to call, compiled for the target of the functions that it calls."""
+    """A function to be called from C, compiled for the target of the functions that it calls."""
 
     _targetdescr = kernel_target
 
@@ -66,7 +66,7 @@ class _Callback(CFunc):
 
 
 def _callback(function: Any, signature: Any, *, cache: bool = False) -> _Callback:
-    # Put into its C wrapper: words that are passed on by way of the stack stall a processor.
+    # Inlined into its C wrapper: words passed on through the stack stall the processor.
     options = {"nopython": True, "error_model": "numpy", "forceinline": True}
     made = _Callback(function, sigutils.normalize_signature(signature), {}, options)
     if cache:
@@ -77,7 +77,7 @@ def _callback(function: Any, signature: Any, *, cache: bool = False) -> _Callbac
 
 @functools.cache
 def _folder() -> str | None:
-    """Return a folder of these functions alone; Numba does not see when what they call changes."""
+    """Return a cache folder for these functions; Numba does not notice changes in their callees."""
     from gpukit.compiler import cache
 
     where = cache_folder.checker_folder()
@@ -100,7 +100,7 @@ def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
 
 
 def compile_all() -> None:
-    """Compile all of them into the cache, as `make` does, so that nobody waits in a lesson."""
+    """Compile all of them into the cache, as `make` does, so that no lesson has to wait."""
     for functions in (checking, counting, finish, recording, settle, silent):
         functions()
 
@@ -143,7 +143,7 @@ def checking() -> tuple[int, ...]:
 
 @once
 def counting() -> tuple[int, ...]:
-    """Return the addresses of the functions that count requests, branches and work."""
+    """Return the addresses of the functions that count requests, branches and statements."""
 
     @_entry("access")
     def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
@@ -181,7 +181,7 @@ def counting() -> tuple[int, ...]:
 
 @once
 def recording() -> tuple[int, ...]:
-    """Return the addresses of the functions that write down every event."""
+    """Return the addresses of the functions that record every event."""
 
     @_entry("access")
     def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
@@ -195,7 +195,7 @@ def recording() -> tuple[int, ...]:
 
     @_entry("tick")
     def taken(checker):  # type: ignore[no-untyped-def]
-        return 0  # no row is free: each thread tells the value that it writes
+        return 0  # no row is free: each thread records the value that it writes
 
     @_entry("barrier")
     def barrier(checker, location):  # type: ignore[no-untyped-def]
@@ -232,7 +232,7 @@ def recording() -> tuple[int, ...]:
 
 @once
 def settle() -> Any:
-    """Return the function (checker) that writes down what the last atomic of a launch left."""
+    """Return the function (checker) that records the value left by the last atomic of a launch."""
 
     @_entry("tick")
     def last(checker):  # type: ignore[no-untyped-def]
@@ -244,7 +244,7 @@ def settle() -> Any:
 
 @once
 def finish() -> Any:
-    """Return the function (checker, locations) that counts what is open at the end of a launch."""
+    """Return the function (checker, locations) that counts requests open at the end of a launch."""
 
     @_entry("begin_block")
     def close_all(checker, locations):  # type: ignore[no-untyped-def]
@@ -256,7 +256,7 @@ def finish() -> Any:
 
 @once
 def silent() -> tuple[int, ...]:
-    """Return the addresses of functions that see nothing."""
+    """Return the addresses of functions that record nothing."""
 
     @_entry("tick")
     def nothing(checker):  # type: ignore[no-untyped-def]
@@ -266,13 +266,13 @@ def silent() -> tuple[int, ...]:
     def free(checker):  # type: ignore[no-untyped-def]
         return 1
 
-    # In C a function may be called with more arguments than it takes.
+    # In C a function may be called with more arguments than it has parameters.
     return _table(dict.fromkeys(w.CALLS, nothing) | {"row_free": free})
 
 
 @once
 def _common() -> dict[str, Any]:
-    """Return the functions that every kind of watching uses."""
+    """Return the functions that every kind of instrumentation uses."""
 
     @_entry("begin_block")
     def begin_block(checker, block):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""When an access of an instrumented launch happened: what its epoch tells."""
+"""When an access of an instrumented launch happened, derived from its epoch."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek
 
-# How an earlier access stands to one of the running block.
+# How an earlier access is ordered relative to the running block.
 BEFORE, ORDERED, SAME_INTERVAL, OTHER_BLOCK = range(4)
 
 
 @compiled
 def relation(checker, epoch, space):  # type: ignore[no-untyped-def]
-    """Tell how an access with this epoch stands to the running block."""
+    """Return how an access with this epoch is ordered relative to the running block."""
     if epoch < since(checker, space):
         return BEFORE
     whole = peek(checker, w.WHOLE)
@@ -26,7 +26,7 @@ def relation(checker, epoch, space):  # type: ignore[no-untyped-def]
 
 @compiled
 def since(checker, space):  # type: ignore[no-untyped-def]
-    """Return the epoch before which nothing counts: a block's shared memory begins with it."""
+    """Return the epoch before which accesses do not count: where a block's shared memory begins."""
     if space == w.GLOBAL or peek(checker, w.WHOLE):
         return peek(checker, w.LAUNCH)
     return peek(checker, w.BLOCK)
@@ -48,7 +48,7 @@ def now(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def block_of(checker, epoch):  # type: ignore[no-untyped-def]
-    """Return the number of the block that ran at a epoch."""
+    """Return the number of the block that ran at an epoch."""
     whole = peek(checker, w.WHOLE)
     if whole:
         return (epoch - peek(checker, w.ORIGIN)) % whole

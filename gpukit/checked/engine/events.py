@@ -1,4 +1,4 @@
-"""Writing down what a launch does, event by event, for the player (`compiler/checker_state.py`)."""
+"""Records what a launch does, event by event, for the player (`compiler/checker_state.py`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpukit.compiler.runtime.raw import peek, peek8, poke
 
 @compiled
 def event(checker, kind, location, thread, a, b, c, d):  # type: ignore[no-untyped-def]
-    """Append an event; return its address, 0 where there is no room left."""
+    """Append an event; return its address, 0 where there is no space left."""
     count = peek(checker, w.EVENT_COUNT)
     if count >= peek(checker, w.EVENT_CAPACITY):
         return 0
@@ -29,7 +29,7 @@ def event(checker, kind, location, thread, a, b, c, d):  # type: ignore[no-untyp
 
 @compiled
 def _value(address, first, size):  # type: ignore[no-untyped-def]
-    """Return up to eight bytes of an element, from the one numbered `first` on, as a word."""
+    """Return up to eight bytes of an element, from byte `first` on, as a word."""
     value = 0
     for k in range(min(max(size - first, 0), 8)):
         value |= peek8(address, first + k) << (8 * k)
@@ -38,7 +38,7 @@ def _value(address, first, size):  # type: ignore[no-untyped-def]
 
 @compiled
 def settle(checker):  # type: ignore[no-untyped-def]
-    """Write down what the last atomic left: it was recorded before it was done."""
+    """Record the value left by the last atomic: it was recorded before it was executed."""
     row = peek(checker, w.PENDING)
     if row:
         poke(row, 6, _value(peek(row, 5), 0, peek(row, 4) >> 32))
@@ -47,7 +47,7 @@ def settle(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
-    """Write down an access: the value that was read, or the one that will be written."""
+    """Record an access: the value that was read, or the one that will be written."""
     settle(checker)
     segment = find_segment(checker, address)
     number = peek(segment, w.NUMBER) if segment else -1
@@ -61,7 +61,7 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
 
 @compiled
 def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
-    """Write down the reads of a row of threads."""
+    """Record the reads of a row of threads."""
     for k in range(count):
         if mask == 0 or peek8(mask, k) != 0:
             access(checker, location, thread + k, address + k * step, size, kind, 0)
@@ -69,14 +69,14 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
 
 @compiled
 def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
-    """Write down which lanes pass a syncwarp, warp by warp."""
+    """Record which lanes pass a syncwarp, warp by warp."""
     settle(checker)
     _all_lanes(checker, w.E_SYNCWARP, location, threads, active)
 
 
 @compiled
 def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def]
-    """Write down which lanes begin a statement, warp by warp."""
+    """Record which lanes begin a statement, warp by warp."""
     settle(checker)
     if count > peek(checker, w.THREADS):  # once for the whole grid
         _all_lanes(checker, w.E_WORK, location, count, mask)
@@ -86,7 +86,7 @@ def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def
 
 @compiled
 def _all_lanes(checker, kind, location, threads, mask):  # type: ignore[no-untyped-def]
-    """Write down lanes of the running block, or in a grid in step of one block after the other."""
+    """Record lanes of the running block, or in a cooperative grid of one block after the other."""
     size = peek(checker, w.THREADS)
     for block in range(threads // size):
         if threads > size:
@@ -96,7 +96,7 @@ def _all_lanes(checker, kind, location, threads, mask):  # type: ignore[no-untyp
 
 @compiled
 def _lanes(checker, kind, location, thread, count, mask):  # type: ignore[no-untyped-def]
-    """Write down which of some threads of a block do something, warp by warp."""
+    """Record which of some threads of a block execute something, warp by warp."""
     lanes, warp = 0, thread >> 5
     for k in range(count):
         if (thread + k) >> 5 != warp:

@@ -1,8 +1,8 @@
-"""What fences and atomics put in order: a graph of who knows what.
+"""The order that fences and atomics create: a graph of what each thread knows to have happened.
 
 A thread's fence is a node. It stands for what the thread, its warp before their last syncwarp and
 its block before its last barrier have done, and for all that the thread knew then. The thread's
-next atomic gives it to the element; who does an atomic there later takes over what was given.
+next atomic attaches it to the element (release); a later atomic there takes it over (acquire).
 Barriers and syncwarps join what their threads know. A node is older than those that know it.
 """
 
@@ -20,7 +20,7 @@ def _node(checker, number):  # type: ignore[no-untyped-def]
 
 @compiled
 def _new_node(checker, left, right):  # type: ignore[no-untyped-def]
-    """Return the number of a new node that knows two others, 0 if there is no more room."""
+    """Return the number of a new node that knows two others, 0 if the table is full."""
     number = peek(checker, w.NODES_USED) + 1
     if number >= w.MAX_NODES:
         poke(checker, w.NODES_LOST, 1)
@@ -49,7 +49,7 @@ def _join(checker, one, other):  # type: ignore[no-untyped-def]
 
 @compiled
 def _thread_row(checker, thread):  # type: ignore[no-untyped-def]
-    """Return the address of what a thread knows and what its next atomic gives away."""
+    """Return the address of what a thread knows and what its next atomic releases."""
     if peek(checker, w.WHOLE):
         thread += peek(checker, w.BLOCK_NUMBER) * peek(checker, w.THREADS)
     return peek(checker, w.KNOWN) + 16 * thread
@@ -57,7 +57,7 @@ def _thread_row(checker, thread):  # type: ignore[no-untyped-def]
 
 @compiled
 def begin(checker):  # type: ignore[no-untyped-def]
-    """Let the threads of a new block know nothing."""
+    """Start the threads of a new block with no knowledge."""
     table = peek(checker, w.KNOWN)
     for k in range(2 * peek(checker, w.THREADS) if table else 0):
         poke(table, k, 0)
@@ -65,9 +65,9 @@ def begin(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def fence(checker, thread, wide):  # type: ignore[no-untyped-def]
-    """Let a thread execute a fence; `wide`: for other blocks too.
+    """Execute a fence of a thread; `wide`: for other blocks too.
 
-    Time goes on, so that what comes behind the fence is told from what comes before.
+    The epoch advances, to distinguish what follows the fence from what precedes it.
     """
     if peek(checker, w.KNOWN) == 0:
         return
@@ -88,7 +88,7 @@ def fence(checker, thread, wide):  # type: ignore[no-untyped-def]
 
 @compiled
 def synchronise(checker, begin, end, active):  # type: ignore[no-untyped-def]
-    """Let some threads of all that are in step tell each other what they know."""
+    """Join the knowledge of some of the threads that run in lockstep."""
     table = peek(checker, w.KNOWN)
     if table == 0:
         return
@@ -104,9 +104,9 @@ def synchronise(checker, begin, end, active):  # type: ignore[no-untyped-def]
 
 @compiled
 def atomic(checker, head, since, thread):  # type: ignore[no-untyped-def]
-    """Let a thread do an atomic: take over what those before gave to the element, and give.
+    """Execute an atomic of a thread: acquire what others released to the element, and release.
 
-    `head` is the address of the element's word; what was given before `since` is another array's.
+    `head` is the address of the element's word; releases before `since` belong to another array.
     """
     known, given = _thread_row(checker, thread), peek(head, 0)
     if given and peek(_node(checker, given), w.N_TIME) < since:
@@ -117,11 +117,11 @@ def atomic(checker, head, since, thread):  # type: ignore[no-untyped-def]
 
 @compiled
 def knows(checker, thread, block, other, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether a thread knows of what a thread of a block did at a epoch."""
+    """Tell whether a thread knows of what a thread of a block did at an epoch."""
     if peek(checker, w.KNOWN) == 0:
         return False
     if peek(checker, w.NODES_LOST):
-        return True  # the report says that fences are no longer followed
+        return True  # the report says that fences are no longer tracked
     first = peek(_thread_row(checker, thread), 0)
     query, here = peek(checker, w.QUERIES) + 1, peek(checker, w.BLOCK_NUMBER)
     poke(checker, w.QUERIES, query)
@@ -129,7 +129,7 @@ def knows(checker, thread, block, other, epoch):  # type: ignore[no-untyped-def]
     for number in range(first, 0, -1):
         row = _node(checker, number)
         if peek(row, w.N_TIME) + peek(checker, w.WHOLE) < epoch:
-            return False  # older than the access, as all that follow
+            return False  # older than the access, as are all that follow
         if peek(row, w.N_MARK) != query:
             continue
         reaches = peek(row, w.N_WIDE) != 0 or block == here
@@ -143,9 +143,9 @@ def knows(checker, thread, block, other, epoch):  # type: ignore[no-untyped-def]
 
 @compiled
 def _covers(row, thread, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether what a thread of the fence's block did at a epoch came before the fence.
+    """Tell whether what a thread of the fence's block did at an epoch came before the fence.
 
-    Of NOBODY only what the whole block did before its last barrier.
+    For NOBODY: only what the whole block did before its last barrier.
     """
     if epoch < peek(row, w.N_BARRIER):
         return True
@@ -157,7 +157,7 @@ def _covers(row, thread, epoch):  # type: ignore[no-untyped-def]
 
 @compiled
 def note_read(checker):  # type: ignore[no-untyped-def]
-    """Remember when the running block last read what others may write."""
+    """Record when the running block last read memory that others may write."""
     table = peek(checker, w.LAST_READS)
     if table:
         poke(table, peek(checker, w.BLOCK_NUMBER), peek(checker, w.NOW))
@@ -165,7 +165,7 @@ def note_read(checker):  # type: ignore[no-untyped-def]
 
 @compiled
 def knows_all_reads(checker, thread):  # type: ignore[no-untyped-def]
-    """Tell whether a thread knows of every read by another block, whoever did it."""
+    """Tell whether a thread knows of every read by another block, by any of its threads."""
     table, here = peek(checker, w.LAST_READS), peek(checker, w.BLOCK_NUMBER)
     if table == 0 or peek(checker, w.WHOLE):
         return False

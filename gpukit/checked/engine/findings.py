@@ -1,4 +1,4 @@
-"""The table of findings of an instrumented launch: a row for each pair of lines."""
+"""The table of findings of an instrumented launch: a row per pair of lines."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def put_note(  # type: ignore[no-untyped-def]
 
 @compiled
 def outside(checker, context, location, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
-    """Note an access outside an array, or by an index that is negative or wider than 32 bits."""
+    """Report an access outside an array, or by an index that is negative or wider than 32 bits."""
     row_ = note(checker, what, location, -1, 0, thread, -1, -1, 0, 0, 0, 0, 0)
     if row_ == 0:
         return

@@ -1,7 +1,7 @@
-"""Finding races and reads of what nobody wrote, in shadow memory (`compiler/checker_state.py`).
+"""Detects races and uninitialised reads, in shadow memory (`compiler/checker_state.py`).
 
-Every element has a cell of two words: who wrote it last, and who has read it since. An access
-is compared with both. It is in order if the earlier one was the same thread's, or of the same
+Every element has a cell of two words: its last writer, and its readers since. An access
+is compared with both. It is in order if the earlier one was by the same thread, or by the same
 block before its last barrier, or before the launch; otherwise it is a finding.
 """
 
@@ -40,7 +40,7 @@ def find_segment(checker, address):  # type: ignore[no-untyped-def]
 
 @compiled
 def record(checker, location, thread, address, size, kind):  # type: ignore[no-untyped-def]
-    """Let one access be looked at closely (`access`)."""
+    """Check one access thread by thread (`access`)."""
     invoke(
         peek(checker, w.FUNCTIONS + w.ACCESS), (checker, location, thread, address, size, kind, 0)
     )
@@ -61,7 +61,7 @@ def _same(address, value, size):  # type: ignore[no-untyped-def]
 def _decided(checker, location):  # type: ignore[no-untyped-def]
     """Tell whether a thread does this access only if an atomic returned a certain value.
 
-    Whoever does not look at the value of a flag has not waited for what it stands for.
+    A thread that does not test a flag's value has not waited for what the flag signals.
     """
     table = peek(checker, w.DECIDED)
     return table != 0 and peek8(table, location) != 0
@@ -69,7 +69,7 @@ def _decided(checker, location):  # type: ignore[no-untyped-def]
 
 @compiled
 def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether an access since the block's last barrier is in order with one of a thread."""
+    """Tell whether an access since the block's last barrier is ordered before one of a thread."""
     block = peek(checker, w.BLOCK_NUMBER)
     if how == OTHER_BLOCK:
         block = block_of(checker, epoch)
@@ -83,9 +83,9 @@ def _clash(  # type: ignore[no-untyped-def]
     checker, segment, address, size, location, thread, kind, epoch, how, other, other_location,
     hazard, was_atomic, value,
 ):  # fmt: skip
-    """Report an access that clashes with an earlier one; `other`: whose, NOBODY if that is lost.
+    """Report an access that conflicts with one by `other`, NOBODY if its thread is not known.
 
-    NOBODY less 32 is a lane of the thread's own warp of which no more is known.
+    NOBODY less 32 is an unknown lane of the thread's own warp.
     """
     other_block = peek(checker, w.BLOCK_NUMBER)
     what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
@@ -101,7 +101,7 @@ def _clash(  # type: ignore[no-untyped-def]
 
 @compiled
 def _warp_met(checker, thread, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether the warp of a thread has met since a epoch."""
+    """Tell whether the warp of a thread has synchronized since an epoch."""
     return epoch < peek(checker, w.WARPS + (thread >> 5))
 
 
@@ -116,7 +116,7 @@ def _against_write(checker, segment, space, address, size, cell, location, threa
     writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
     near = writer >> 5 == thread >> 5
     was_atomic = word & w.ATOMIC != 0
-    if kind == w.UPDATE and was_atomic:  # what clashes is a plain write before the atomics
+    if kind == w.UPDATE and was_atomic:  # a plain write before the atomics conflicts
         plain = word & w.PLAIN if how == OTHER_BLOCK else word & w.PLAIN_HERE
         if not plain or how == ORDERED or (how == SAME_INTERVAL and near):
             return 0
@@ -125,7 +125,7 @@ def _against_write(checker, segment, space, address, size, cell, location, threa
         locks = 0 if was_atomic else _locks(checker, word, how, thread)
         others = locks if not was_atomic else _others_atomics(checker, word, how, thread)
         if not others or _decided(checker, location):
-            return locks  # an atomic knows all those before it on the same element
+            return locks  # an atomic is ordered after earlier ones on the element
         writer = w.NOBODY
         if locks & w.LOCKED:
             how = OTHER_BLOCK
@@ -146,7 +146,7 @@ def _against_write(checker, segment, space, address, size, cell, location, threa
 
 @compiled
 def _locks(checker, word, how, thread):  # type: ignore[no-untyped-def]
-    """Return in which ways an element's last plain write is in order with those before by locks."""
+    """Return in which ways locks order an element's last plain write after those before it."""
     if how == OTHER_BLOCK:
         return w.LOCKED
     flags = word & w.LOCKED
@@ -172,7 +172,7 @@ def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
 def _against_reads(checker, segment, space, address, size, cell, location, thread, kind):  # type: ignore[no-untyped-def]
     """Compare a write with the reads of its element since the last write.
 
-    Of two readers at least one is in the way of any writer, if they are of different warps where
+    Of any two readers at least one conflicts with a writer, if they are of different warps where
     several warps have read (`_read`).
     """
     word = peek(cell + peek(segment, w.GAP), 0)
@@ -203,10 +203,10 @@ def _against_reads(checker, segment, space, address, size, cell, location, threa
 
 @compiled
 def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-def]
-    """Note in the word of an element's reads that a thread has read it.
+    """Record in the word of an element's reads that a thread has read it.
 
     Two readers are kept: of different warps, if several of the block's have read since the last
-    barrier; those that are in order before this one need not be.
+    barrier; readers that are ordered before this one need not be.
     """
     if space == w.GLOBAL:
         fences.note_read(checker)
@@ -243,7 +243,7 @@ def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-d
 
 @compiled
 def _write(checker, space, cell, location, thread, atomic, flags):  # type: ignore[no-untyped-def]
-    """Note in a cell that a thread has written it; `flags` are those of a plain write."""
+    """Record in a cell that a thread has written it; `flags` are those of a plain write."""
     if atomic:
         word = peek(cell, 0)
         epoch = word >> w.EPOCH
@@ -254,7 +254,7 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
         near = writer >> 5 == thread >> 5
         if how == SAME_INTERVAL:
             if plain and not (near and met):
-                return  # the plain write is what other threads' atomics clash with
+                return  # the plain write is what conflicts with other threads' atomics
             flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
             if not near:
                 flags |= w.MANY_WARPS
@@ -280,7 +280,7 @@ def _unset(checker, segment, space, word):  # type: ignore[no-untyped-def]
 
 @compiled
 def see_cell(checker, segment, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
-    """Check one access to one cell and note it there."""
+    """Check one access to one cell and record it there."""
     if kind != w.STORE and _unset(checker, segment, space, peek(cell, 0)):
         note(checker, w.UNSET, location, -1, segment, thread, -1, -1, address, size, 0, space, 0)
     flags = 0
@@ -309,7 +309,7 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
         return
     shift, space = peek(segment, w.SHIFT), peek(segment, w.SPACE)
     natural = size & -size
-    # What is no power of two, or longer than 16 bytes, is copied in pieces.
+    # An element whose size is no power of two, or over 16 bytes, is copied in pieces.
     odd = natural == size and size <= 16 and address & (size - 1) != 0
     if kind == w.LOAD and peek(segment, w.CONSTANT) and not odd:
         return
@@ -318,7 +318,7 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
              natural, 0)  # fmt: skip
     begin = peek(segment, w.BEGIN)
     first = (address - begin) >> shift
-    # Never beyond the segment, whatever size an access is reported to have.
+    # Never beyond the segment, whatever size of an access is recorded.
     last = (min(address + size, peek(segment, w.END)) - 1 - begin) >> shift
     cells = peek(segment, w.CELLS)
     if kind == w.UPDATE:
@@ -337,7 +337,7 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
 
 @compiled
 def _note_adder(checker, cell, location, thread):  # type: ignore[no-untyped-def]
-    """Note that an atomic changes what an atomic of another thread has changed in this launch."""
+    """Record that an atomic changes what another thread's atomic has changed in this launch."""
     word = peek(cell, 0)
     if (word & w.ATOMIC != 0) & (word >= peek(checker, w.LAUNCH) << w.EPOCH):
         other = (word >> w.WRITE_THREAD) & w.THREAD_MASK != thread
@@ -347,9 +347,9 @@ def _note_adder(checker, cell, location, thread):  # type: ignore[no-untyped-def
 
 @compiled
 def _in_order(checker, segment, cell, location, thread, kind):  # type: ignore[no-untyped-def]
-    """Note an access to a shared element that no other access since the last barrier concerns.
+    """Record an access to a shared element if no other access since the last barrier conflicts.
 
-    The same as `see_cell`, which looks at every way that two accesses can stand; this at the
+    The same as `see_cell`, which handles every relation of two accesses; this handles the
     usual ones: all others were before the barrier, the thread's own, or atomics like this one.
     """
     if peek(checker, w.WHOLE):
@@ -385,7 +385,7 @@ def _in_order(checker, segment, cell, location, thread, kind):  # type: ignore[n
 
 @compiled
 def set_segment(checker, number, address, size):  # type: ignore[no-untyped-def]
-    """Say where a segment lies: scratch memory is only known when the kernel runs."""
+    """Record where a segment lies: scratch memory is known only while the kernel runs."""
     row_ = peek(checker, w.SEGMENT_TABLE) + 8 * w.SEGMENT_WORDS * number
     poke(row_, w.BEGIN, address)
     poke(row_, w.END, address + size)

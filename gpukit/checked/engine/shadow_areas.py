@@ -1,8 +1,8 @@
-"""All rounds of a loop at once: the reads of a row of threads in a rectangle of cells.
+"""All iterations of a loop at once: the reads of a row of threads in a rectangle of cells.
 
 Every row of a block may read the same tile. As soon as two readers of each of its cells are known,
-of different warps if there are several, further ones tell nothing new, until somebody writes or
-time goes on: such areas are remembered.
+of different warps if there are several, further readers add nothing, until a write or a new
+epoch: such areas are remembered.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gpukit.compiler.runtime.raw import peek, poke
 
 @compiled
 def area(checker, location, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
-    """Check a row of threads' reads in all rounds of a loop; return 0 if they must be recorded.
+    """Check a row of threads' reads in all iterations of a loop; return 0 to record them singly.
 
-    From thread to thread lie `step` bytes, from round to round `leap`.
+    Consecutive threads are `step` bytes apart, consecutive iterations `leap`.
     """
     if count <= 0 or rounds <= 0:
         return 1
@@ -75,7 +75,7 @@ def _row_of(checker, cells):  # type: ignore[no-untyped-def]
 
 @compiled
 def _is_settled(checker, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
-    """Tell whether no reader of these elements could change anything, since nobody has written."""
+    """Tell whether further readers of these elements add nothing, since there was no write."""
     row = _row_of(checker, cells)
     return (
         (peek(row, 0) == peek(checker, w.NOW)) & (peek(row, 1) == peek(checker, w.WRITES))
@@ -86,14 +86,14 @@ def _is_settled(checker, cells, stride, count, jump, lines):  # type: ignore[no-
 
 @compiled
 def _are_enough(seen, threads):  # type: ignore[no-untyped-def]
-    """Tell whether beside those in the word of an element's reads no reader need be noted."""
+    """Tell whether the readers in the word of an element's reads are enough."""
     differ = (seen >> w.READ_FIRST ^ seen >> w.READ_OTHER) & w.THREAD_MASK
     return (differ >> 5 != 0) | (differ != 0) & (threads <= 32)
 
 
 @compiled
 def _settle(checker, segment, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
-    """Remember elements whose readers are known and which nobody has written of late."""
+    """Remember elements whose readers are known and which were not written recently."""
     space, gap = peek(segment, w.SPACE), peek(segment, w.GAP)
     threads = peek(checker, w.THREADS)
     if not _are_enough(peek(cells + gap, 0), threads):

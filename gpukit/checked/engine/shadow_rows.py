@@ -1,7 +1,7 @@
-"""Rows of threads that touch elements at equal distances: shadow memory, many cells at once.
+"""Rows of threads that access equally spaced elements: shadow memory, many cells at once.
 
-What is plain (nobody else has written or read of late) is decided and noted here, in loops without
-branches over two arrays of words, which the compiler turns into vector instructions. All else goes
+Plain accesses (no recent access by another thread) are decided and recorded here, in loops without
+branches over two arrays of words, which the compiler vectorizes. All others go
 to `shadow.access`, thread by thread.
 """
 
@@ -47,7 +47,7 @@ def _apart(mask, k, count):  # type: ignore[no-untyped-def]
 
 @compiled
 def _run_length(mask, k, count, apart):  # type: ignore[no-untyped-def]
-    """Return how many threads of a mask follow each other in equal steps from thread k on."""
+    """Return how many threads of a mask follow thread k at equal distances, itself included."""
     if apart == 1:
         return _run_end(mask, k, count) - k
     n, last = 1, k
@@ -66,17 +66,17 @@ def _run_length(mask, k, count, apart):  # type: ignore[no-untyped-def]
 
 @compiled
 def touch(checker, thread, count):  # type: ignore[no-untyped-def]
-    """Note that a run of threads has touched memory."""
+    """Record that a run of threads has touched memory."""
     warps = ((thread + count - 1) >> 5) - (thread >> 5) + 1
     poke(checker, w.TOUCHED, peek(checker, w.TOUCHED) | ((1 << warps) - 1) << (thread >> 5))
 
 
 @inlined
 def row_free(checker, location, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
-    """Tell whether the threads of a row may write without a look at what they write.
+    """Tell whether the threads of a row may write without a check of the values they write.
 
-    They may not where two of them write one element, or where an element was written since the
-    last barrier by others: then the values decide how bad it is.
+    They may not where two of them write one element, or where other threads have written an element
+    since the last barrier: then the values decide how severe it is.
     """
     if count <= 0:
         return 1
@@ -106,7 +106,7 @@ def row_free(checker, location, thread, count, address, step, size, mask):  # ty
 def _all_free(cells, stride, count, low, block, barrier, thread, next_thread):  # type: ignore[no-untyped-def]
     """Tell whether all elements were last written before this interval, or by their own thread.
 
-    Words are compared as a whole: the epoch stands in their upper half.
+    Words are compared as a whole: the epoch is in their upper half.
     """
     low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
     bad = 0
@@ -135,7 +135,7 @@ _SHARED_FLAGS = w.SEVERAL | w.LOCKED_HERE | _OTHER_BLOCKS
 
 @inlined
 def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
-    """Check the accesses of a row of threads to elements at equal distances."""
+    """Check the accesses of a row of threads to equally spaced elements."""
     if count <= 0:
         return
     poke(checker, w.LAST_LOCATION, location)
@@ -168,7 +168,7 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
                 _own(checker, location, thread + k, apart, n, at, step * apart, size, cells,
                      8 * (step >> shift) * apart, kind)  # fmt: skip
             elif step == 0 and kind == w.LOAD:
-                # Of threads that all read one element the first and the last speak for the others.
+                # Of threads that all read one element, the first and the last represent the others.
                 run(checker, segment, at, 0, size, cells, 0, location, thread + k, 0, 1, kind)
                 if n > 1:
                     run(checker, segment, at, 0, size, cells, 0, location, far, 0, 1, kind)
@@ -182,7 +182,7 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
 def _own(checker, location, thread, next_thread, count, address, step, size, cells, stride, kind):  # type: ignore[no-untyped-def]
     """Check accesses of threads to arrays of their own, which no other thread can reach.
 
-    What counts is whether an element was written in this block, and one that was stays so.
+    Only whether an element was written in this block matters, and that does not change back.
     """
     first = begun(checker) << w.EPOCH
     unset = 0
@@ -199,7 +199,7 @@ def _own(checker, location, thread, next_thread, count, address, step, size, cel
 def run(  # type: ignore[no-untyped-def]
     checker, segment, address, step, size, cells, stride, location, thread, next_thread, count, kind
 ):
-    """Let accesses to elements at equal distances be checked (`check_run`)."""
+    """Check accesses to equally spaced elements (`check_run`)."""
     function = peek(checker, w.FUNCTIONS + w.RUN)
     given = (checker, segment, address, step, size, cells, stride, location, thread, next_thread,
              count, kind)  # fmt: skip
@@ -210,7 +210,7 @@ def run(  # type: ignore[no-untyped-def]
 def check_run(  # type: ignore[no-untyped-def]
     checker, segment, address, step, size, cells, stride, location, thread, next_thread, count, kind
 ):
-    """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
+    """Check accesses to equally spaced elements, by threads that are `next_thread` apart."""
     space = peek(segment, w.SPACE)
     low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
     recent = max(barrier, peek(checker, w.LAST_SYNCWARP))
@@ -246,7 +246,7 @@ def check_run(  # type: ignore[no-untyped-def]
 def _load_state(  # type: ignore[no-untyped-def]
     cells, gap, stride, count, known, block, barrier, recent, thread, next_thread
 ):
-    """Return 0 if nothing is new about reads of some elements, 1 if only readers are, else more."""
+    """Return 0 if reads of some elements add nothing, 1 if they add only readers, else more."""
     known, block = known << w.EPOCH, block << w.EPOCH
     barrier, recent = barrier << w.EPOCH, recent << w.EPOCH
     state = 0
@@ -266,21 +266,21 @@ def _load_state(  # type: ignore[no-untyped-def]
 def _one_load(word, seen, known, block, barrier, recent, thread):  # type: ignore[no-untyped-def]
     """Return what `_load_state` says of one element, without a branch."""
     mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
-    # Of a word from before the launch nothing counts but that nobody has set the element.
+    # Of a word from before the launch only whether the element was ever written matters.
     old = (word < known) & (word & w.UNINITIALISED == 0)
     fine = old | ((word >= block) & ((word < barrier) | mine) & (word & NOT_PLAIN == 0))
     first = (seen >> w.READ_FIRST) & w.THREAD_MASK
     other = (seen >> w.READ_OTHER) & w.THREAD_MASK
     many = first >> 5 != other >> 5
     noted = (seen >= recent) & (many | _speaks_for(first, other, thread))
-    # Reads in this interval, but before a syncwarp, need a closer look.
+    # Reads in this interval, but before a syncwarp, need the full check.
     unclear = (seen >= barrier) & (seen < recent)
     return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
 
 
 @compiled
 def _speaks_for(first, other, thread):  # type: ignore[no-untyped-def]
-    """Tell whether a reader need not be noted beside two of one warp, or twice one."""
+    """Tell whether a reader need not be recorded beside two of one warp, or twice one."""
     return (first >> 5 == thread >> 5) & ((first == thread) | (first != other))
 
 
@@ -303,7 +303,7 @@ def _note_loads(  # type: ignore[no-untyped-def]
     thread,
     next_thread,
 ):
-    """Note the readers of some elements; return 0 unless some need a closer look."""
+    """Record the readers of some elements; return 0 unless some need the full check."""
     fresh = epoch << w.EPOCH | location << w.READ_LOCATION
     low, known, block = low << w.EPOCH, known << w.EPOCH, block << w.EPOCH
     barrier, recent = barrier << w.EPOCH, recent << w.EPOCH
@@ -330,7 +330,7 @@ def _with_reader(seen, fresh, low, block, barrier, recent, me):  # type: ignore[
     second = seen & ~(w.THREAD_MASK << w.READ_OTHER) | me << w.READ_OTHER
     first, other = (seen >> w.READ_FIRST) & w.THREAD_MASK, (seen >> w.READ_OTHER) & w.THREAD_MASK
     full = (first >> 5 != other >> 5) | _speaks_for(first, other, me)
-    # What was read in this interval, but before a syncwarp, is left to the closer look.
+    # Reads in this interval, but before a syncwarp, are left to the full check.
     kept = seen if full or seen < recent else second
     return kept if seen >= barrier else alone
 
@@ -339,7 +339,7 @@ def _with_reader(seen, fresh, low, block, barrier, recent, me):  # type: ignore[
 def _store_state(  # type: ignore[no-untyped-def]
     cells, gap, stride, count, low, block, barrier, thread, next_thread
 ):
-    """Return 0 if writing some elements is in order as far as is easy to tell."""
+    """Return 0 if writes to some elements are in order as far as a quick test shows."""
     low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
     bad = 0
     if stride == 8:
@@ -366,9 +366,9 @@ def _one_store(word, seen, low, block, barrier, thread):  # type: ignore[no-unty
 def _claim(  # type: ignore[no-untyped-def]
     cells, gap, stride, count, epoch, low, block, barrier, location, thread, next_thread
 ):
-    """Note writers where `row_free` has seen that no write is in the way.
+    """Record writers where `row_free` has seen that no write conflicts.
 
-    Return 0 unless some elements were read by others since: those need a closer look.
+    Return 0 unless other threads have read some elements since: those need the full check.
     """
     low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
     fresh = epoch << w.EPOCH | location << w.WRITE_LOCATION

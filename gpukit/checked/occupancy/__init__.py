@@ -5,12 +5,13 @@ The numbers are those of NVIDIA's own calculator, `cudaOccMaxActiveBlocksPerMult
 (`FUNC_SHMEM_LIMIT_OPTIN`, limit set to the launch's dynamic bytes), with the default carveout,
 which gives an SM all its shared memory, and one barrier. The tests compare the two. Inputs that
 NVIDIA's calculator calls invalid raise here; a launch that cannot run has 0 blocks and a reason.
-Like NVIDIA's, the calculation does not tell static from dynamic shared memory, of which the GPU
-compiler allows 48 KB. From 2**31 bytes on NVIDIA's 32-bit arithmetic overflows; here it is 0
-blocks.
+Like NVIDIA's, the calculation does not distinguish static from dynamic shared memory, of which
+the GPU compiler allows 48 KB. From 2**31 bytes NVIDIA's 32-bit arithmetic overflows; here the
+result is 0 blocks.
 
 Nsight Compute calls the result `sm__maximum_warps_per_active_cycle_pct` (theoretical
-occupancy). What a run reaches is less, because blocks start and end at different times.
+occupancy). The occupancy that a run achieves is lower, because blocks start and end at different
+times.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gpukit.checked.gpus import GPUS, Gpu
 from gpukit.checked.occupancy import sm_limits
 from gpukit.checked.occupancy.messages import as_text, in_words, show_percent
 
-# The order in which limits are named. None as a limit: this resource is not used.
+# The order in which limits are listed. None as a limit: this resource is not used.
 LIMITS = ("warps", "registers", "shared memory", "blocks")
 
 
@@ -52,7 +53,7 @@ class Occupancy:
 
     @property
     def percent(self) -> float:
-        """Those warps in per cent of all that an SM can hold."""
+        """Those warps as a percentage of all that an SM can hold."""
         return 100 * self.warps / self.gpu.warps_per_sm
 
     @property
@@ -72,13 +73,13 @@ class Occupancy:
 
     @property
     def must_ask(self) -> bool:
-        """Whether the launch has to ask for this much shared memory; Numba 0.30 does not."""
+        """Whether the launch must opt in to this much shared memory; Numba 0.30 does not."""
         return self.shared_static + self.shared_dynamic > self.gpu.shared_without_asking
 
     def __str__(self) -> str:
         plural = "" if self.blocks == 1 else "s"
         return (
-            f"{self.gpu.name}: {self.blocks} block{plural} an SM, {self.warps} of "
+            f"{self.gpu.name}: {self.blocks} block{plural} per SM, {self.warps} of "
             f"{self.gpu.warps_per_sm} warps, {show_percent(self.percent)}. Limited by {self.reason}"
         )
 
@@ -104,11 +105,11 @@ class Occupancy:
 def occupancy(
     gpu: Gpu, threads: int, registers: int, shared_static: int = 0, shared_dynamic: int = 0
 ) -> Occupancy:
-    """Return the occupancy of blocks of `threads`, with `registers` a thread and shared bytes.
+    """Return the occupancy of blocks of `threads` with `registers` per thread and shared bytes.
 
     >>> from gpukit.checked.gpus import find
     >>> print(occupancy(find("T4"), threads=256, registers=65))
-    T4: 3 blocks an SM, 24 of 32 warps, 75 %. Limited by registers: 65 a thread leave room for \
+    T4: 3 blocks per SM, 24 of 32 warps, 75 %. Limited by registers: 65 per thread leave space for \
 28 warps, which is 3 blocks of 8 warps
     """
     threads = _whole("threads", threads, 1)
@@ -146,7 +147,7 @@ def best_block(
 
 
 def spare_registers(gpu: Gpu, threads: int, shared_static: int = 0, shared_dynamic: int = 0) -> int:
-    """Return how many registers a thread may have before they lower the occupancy."""
+    """Return how many registers per thread are possible before they lower the occupancy."""
     free = occupancy(gpu, threads, 0, shared_static, shared_dynamic).blocks
     return max(
         count
@@ -165,7 +166,7 @@ def _whole(name: str, value: int, least: int) -> int:
     return number
 
 
-# ---- several GPUs beside each other --------------------------------------------------------------
+# ---- several GPUs side by side -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class OccupancyTable:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One dict a GPU: `Occupancy.as_dict` and the best block size, 0 if none can run."""
+        """One dict per GPU: `Occupancy.as_dict` and the best block size, 0 if none can run."""
         return [
             {
                 **one.as_dict(),
@@ -203,7 +204,7 @@ def table(
     """Return the occupancy of a launch on all seven GPUs, or on `gpus`.
 
     `registers` may differ by compute capability, because each has its own machine code:
-    `{(8, 0): 32, ...}`. None where they are not known: the result is the most there can be.
+    `{(8, 0): 32, ...}`. None where they are not known: the result is an upper bound.
     """
     counts = [_registers_on(gpu, registers) for gpu in gpus]
     pairs = [(gpu, count or 0) for gpu, count in zip(gpus, counts, strict=True)]

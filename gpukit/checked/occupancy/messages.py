@@ -29,7 +29,7 @@ def _words_warps(o: Occupancy) -> str:
     gpu, empty = o.gpu, o.gpu.warps_per_sm - o.warps
     if not o.blocks:
         return (
-            f"threads: {o.threads:,} a block, and a block may have at most "
+            f"threads: {o.threads:,} per block, and a block may have at most "
             f"{gpu.threads_per_block:,}"
         )
     rest = f", and {empty} stay empty" if empty else ""
@@ -39,30 +39,30 @@ def _words_warps(o: Occupancy) -> str:
 def _words_registers(o: Occupancy) -> str:
     gpu, need = o.gpu, sm_limits.of_block(o.gpu, o.warps_per_block, o.registers)
     if o.registers > sm_limits.MOST_REGISTERS:
-        return f"registers: {o.registers:,} a thread, and a thread can have at most 255"
+        return f"registers: {o.registers:,} per thread, and a thread can have at most 255"
     if not o.blocks:
         step = gpu.register_granularity // gpu.warp
         return (
-            f"registers: {o.registers:,} a thread x {o.threads:,} threads need {need:,} of "
-            f"{gpu.registers_per_block:,} (given {step} at a time to a thread, and to "
+            f"registers: {o.registers:,} per thread x {o.threads:,} threads need {need:,} of "
+            f"{gpu.registers_per_block:,} (allocated {step} at a time per thread, to "
             f"{gpu.partitions} warps at a time)"
         )
     warps = _count(sm_limits.warps_with(gpu, o.registers), "warp")
     blocks = _blocks_of_warps(o)
-    return f"registers: {o.registers:,} per thread leave room for {warps}, which is {blocks}"
+    return f"registers: {o.registers:,} per thread leave space for {warps}, which is {blocks}"
 
 
 def _words_shared(o: Occupancy) -> str:
     gpu, wanted = o.gpu, o.shared_static + o.shared_dynamic
     if not o.blocks:
         return (
-            f"shared memory: {wanted:,} bytes a block, and a block may have at most "
+            f"shared memory: {wanted:,} bytes per block, and a block may have at most "
             f"{gpu.shared_per_block:,}"
         )
     given = sm_limits.given_shared(gpu, wanted)
-    more = f" (given as {given:,})" if given != wanted else ""
+    more = f" (allocated as {given:,})" if given != wanted else ""
     return (
-        f"shared memory: {wanted:,} bytes a block{more} of an SM's {gpu.shared_per_sm:,} allow "
+        f"shared memory: {wanted:,} bytes per block{more} of an SM's {gpu.shared_per_sm:,} allow "
         f"{_count(o.blocks, 'block')}"
     )
 
@@ -90,7 +90,7 @@ _LEFT = (0, 6)
 def show_percent(percent: float) -> str:
     """Return a percentage without needless digits.
 
-    Only all of it is 100 %.
+    Only the whole is 100 %.
 
     >>> show_percent(100.0), show_percent(12.5), show_percent(200 / 3), show_percent(99.99)
     ('100 %', '12.5 %', '66.7 %', '99.9 %')
@@ -134,7 +134,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _reasons(table: OccupancyTable) -> list[str]:
-    """Return every different reason once, with the GPUs that it holds for."""
+    """Return every distinct reason once, with the GPUs that it holds for."""
     holds: dict[str, list[str]] = {}
     for one in table.results:
         holds.setdefault(one.reason, []).append(one.gpu.name)
@@ -142,7 +142,7 @@ def _reasons(table: OccupancyTable) -> list[str]:
 
 
 def _below(table: OccupancyTable) -> list[str]:
-    """Return the reasons, and what else has to be known to read the table."""
+    """Return the reasons, and what else is needed to read the table."""
     one, notes = table.results[0], _reasons(table)
     last = one.threads % one.gpu.warp
     if last:
@@ -158,7 +158,7 @@ def _below(table: OccupancyTable) -> list[str]:
         )
     if any(one.must_ask for one in table.results):
         notes.append(
-            "More than 48 KB of shared memory a block work only in a launch that asks for it "
+            "More than 48 KB of shared memory per block work only in a launch that asks for it "
             "(cudaFuncSetAttribute in CUDA C++); numba-cuda 0.30 does not ask."
         )
     return notes

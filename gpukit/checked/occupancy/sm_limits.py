@@ -1,10 +1,10 @@
-"""What the resources of an SM allow: the arithmetic under `gpukit.checked.occupancy`."""
+"""Limits by each resource of an SM: the arithmetic behind `gpukit.checked.occupancy`."""
 
 from __future__ import annotations
 
 from gpukit.checked.gpus import Gpu
 
-# NVIDIA's calculator takes 256 as well; the compilers give a thread at most 255.
+# NVIDIA's calculator accepts 256 as well; the compilers allocate at most 255 per thread.
 MOST_REGISTERS = 256
 
 
@@ -14,17 +14,17 @@ def round_up(value: int, step: int) -> int:
 
 
 def per_warp(gpu: Gpu, registers: int) -> int:
-    """Return the registers that a warp is given."""
+    """Return the registers that are allocated to a warp."""
     return round_up(registers * gpu.warp, gpu.register_granularity)
 
 
 def of_block(gpu: Gpu, warps: int, registers: int) -> int:
-    """Return the registers that the hardware counts for a block: as if all quarters got alike."""
+    """Return the registers that the hardware counts for a block: as if all quarters were equal."""
     return per_warp(gpu, registers) * round_up(warps, gpu.partitions)
 
 
 def warps_with(gpu: Gpu, registers: int) -> int:
-    """Return how many warps the registers of an SM are enough for; a warp lies in one quarter."""
+    """Return how many warps the registers of an SM suffice for; a warp lies in one quarter."""
     return gpu.registers_per_sm // gpu.partitions // per_warp(gpu, registers) * gpu.partitions
 
 
@@ -38,7 +38,7 @@ def by_registers(gpu: Gpu, warps: int, registers: int) -> int | None:
 
 
 def given_shared(gpu: Gpu, wanted: int) -> int:
-    """Return the bytes that a block is given: with what the driver reserves, rounded up."""
+    """Return the bytes allocated to a block: with the driver's reservation, rounded up."""
     return round_up(wanted + gpu.shared_reserved, gpu.shared_granularity)
 
 

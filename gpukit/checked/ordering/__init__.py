@@ -1,9 +1,9 @@
 """The order of operations in streams and on the host, in checked mode.
 
-`clocks` says what happens before what, `memory` which bytes are touched, `tracker` follows a
-program's operations, `launches` adds what a launch has read and written, `host_arrays` shows what
-the host does with memory that it shares with the device, `races` puts a race into words with the
-names and lines of `places`.
+`clocks` says what happens before what, `memory` which bytes are accessed, `tracker` tracks a
+program's operations, `launches` adds what a launch has read and written, `host_arrays` reports
+host accesses to memory that the host shares with the device, `races` puts a race into words with
+the names and lines of `places`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpukit.cpu import operations
 
 
 def process_tracker(deliver: Callable[[Finding], None]) -> Tracker:
-    """Return a tracker for the rest of this process; what it finds last is delivered at its end."""
+    """Return a tracker for the rest of this process; its last findings are delivered at exit."""
     tracker = Tracker(deliver)
     atexit.register(tracker.finish)
     return tracker
@@ -26,7 +26,7 @@ def process_tracker(deliver: Callable[[Finding], None]) -> Tracker:
 
 @contextlib.contextmanager
 def following(deliver: Callable[[Finding], None]) -> Iterator[Tracker]:
-    """Follow the operations inside a `with` block; `deliver` gets races outside of launches."""
+    """Track the operations inside a `with` block; `deliver` gets races outside of launches."""
     tracker = Tracker(deliver)
     before = operations.observe(tracker)
     try:

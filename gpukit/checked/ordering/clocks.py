@@ -12,7 +12,7 @@ LEGACY = 0  # the key of the legacy default stream
 
 
 def join(clock: Clock, other: Clock) -> None:
-    """Add what another clock knows.
+    """Merge another clock into this one.
 
     >>> clock = {1: 4, 2: 1}; join(clock, {2: 3, 5: 1}); clock
     {1: 4, 2: 3, 5: 1}
@@ -45,7 +45,7 @@ class Clocks:
         return clock[key]
 
     def wait(self, key: int, clock: Clock) -> None:
-        """Let later operations of a stream wait for what a clock knows."""
+        """Let later operations of a stream wait for the operations in a clock."""
         join(self.before(key), clock)
 
     def synchronize(self, key: int) -> None:
@@ -58,7 +58,7 @@ class Clocks:
             join(self.host, clock)
 
     def forget(self, key: int) -> None:
-        """Drop a stream that nobody can use any more, if the host has waited for all of it."""
+        """Drop a stream that can no longer be used, if the host has waited for all of it."""
         clock = self._streams.get(key, {})
         if key != LEGACY and clock.get(key, 0) <= self.host.get(key, 0):
             self._streams.pop(key, None)

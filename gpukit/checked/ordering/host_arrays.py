@@ -1,8 +1,8 @@
-"""Pinned, mapped and managed arrays that report what the host reads and writes in them.
+"""Pinned, mapped and managed arrays that report host reads and writes.
 
-They are what Numba gives (`numpy.ndarray`, `MappedNDArray`, `ManagedNDArray`) with another class
-below: indices, operators, NumPy's functions and methods are seen, and views are watched too. What
-takes the memory past Python is not: `np.asarray(a)`, `b[:] = a`, memory views, compiled functions.
+They are Numba's arrays (`numpy.ndarray`, `MappedNDArray`, `ManagedNDArray`) with another base
+class: indices, operators, NumPy's functions and methods are reported, and so are views. Accesses
+that bypass Python are not: `np.asarray(a)`, `b[:] = a`, memory views, compiled functions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpukit.checked.ordering.memory import READ, WRITE
 from gpukit.cpu import operations
 from gpukit.cpu.memory import allocations
 
-# Functions that look at the form of an array, or return a view of it.
+# Functions that only look at the shape of an array, or return a view of it.
 _FORMS = frozenset(
     (
         np.shape, np.ndim, np.size, np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis,
@@ -44,13 +44,13 @@ _WRITING = ("fill", "partition", "put", "setfield", "sort")
 
 
 def watched(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array in the form that reports accesses."""
+    """Return the same array as a class that reports accesses."""
     kind: Any = type(array)
     return array.view(_form(kind))
 
 
 def plain(value: Any) -> Any:
-    """Return the NumPy array under a watched one, also inside of lists, tuples and dictionaries."""
+    """Return the NumPy array under an instrumented one, also in lists, tuples and dictionaries."""
     if isinstance(value, _Watched):
         return np.asarray(value)
     if type(value) in (list, tuple):
@@ -62,12 +62,12 @@ def plain(value: Any) -> Any:
 
 @functools.cache
 def _form(kind: Any) -> type[Any]:
-    """Return the class of arrays that are watched and otherwise of a kind."""
+    """Return the class of arrays that report accesses and otherwise are of a kind."""
     return type(kind.__name__, (_Watched, kind), {"__module__": kind.__module__})
 
 
 class _Watched:
-    """What the host does with an array's elements, reported before it is done."""
+    """Reports the host's accesses to an array's elements before they happen."""
 
     def __getitem__(self, index: Any) -> Any:
         part = _selected(self, index)
@@ -135,7 +135,7 @@ for _use, _names in ((READ, _READING), (WRITE, _WRITING)):
 
 
 def _selected(array: Any, index: Any) -> NDArray[Any] | None:
-    """Return the view that an index selects, without axes for an element; None for a copy."""
+    """Return the view that an index selects, 0-dimensional for one element; None for a copy."""
     host = np.asarray(array)
     index = plain(index)
     if not isinstance(index, (str, list)) and not _has_dots(index):
@@ -150,7 +150,7 @@ def _has_dots(index: Any) -> bool:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Yield the watched arrays in a value, a list, a tuple or a dictionary."""
+    """Yield the instrumented arrays in a value, a list, a tuple or a dictionary."""
     if isinstance(value, _Watched):
         yield value
     elif type(value) in (list, tuple):

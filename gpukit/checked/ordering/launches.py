@@ -34,7 +34,7 @@ def notes_reads(stream: Any, segment: Segment) -> bool:
 
 
 def add(launch: Launch, seen: Seen) -> list[Finding]:
-    """Add a launch that was checked to the operations of the program; return its races."""
+    """Add a checked launch to the operations of the program; return its races."""
     tracker = operations.observer()
     if not isinstance(tracker, Tracker):
         return []
@@ -89,7 +89,7 @@ def _copies_of(tracker: Tracker, name: str, value: Any, to: bool, back: bool) ->
 
 
 def _accesses(tracker: Tracker, segment: Segment, seen: Seen) -> Iterator[Access]:
-    """Yield what a launch did with a segment of memory of the device."""
+    """Yield a launch's accesses to a segment of device memory."""
     if segment.space != "global":
         return
     first, array = segment.arrays[0], segment.arrays[0].host
@@ -107,7 +107,7 @@ def _accesses(tracker: Tracker, segment: Segment, seen: Seen) -> Iterator[Access
 
 
 def _uses(segment: Segment, begin: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield for each use of memory which cells of a segment the launch used so."""
+    """Yield, for each kind of use, which cells of a segment the launch used that way."""
     writes, reads = segment.cells[:, : segment.cell_count]
     written = writes >= begin
     plain = checker_state.ATOMIC | checker_state.PLAIN

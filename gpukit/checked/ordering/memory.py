@@ -1,4 +1,4 @@
-"""Which bytes an operation touches, and what kind of memory they are."""
+"""Which bytes an operation accesses, and what kind of memory they are."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MOST_ROWS = 1 << 16  # of an array that is not contiguous; one with more counts
 
 
 class Bytes(NamedTuple):
-    """Addresses from `low` to `high`; with gaps, `parts` has the begins and ends of the pieces."""
+    """Addresses from `low` to `high`; with gaps, `parts` has the starts and ends of the pieces."""
 
     low: int
     high: int
     parts: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def pieces(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the begins and the ends of the pieces, in order."""
+        """Return the starts and the ends of the pieces, in order."""
         return self.parts or (np.array([self.low]), np.array([self.high]))
 
     def overlap(self, other: Bytes) -> bool:
@@ -86,7 +86,7 @@ def of_array(array: NDArray[Any]) -> Bytes:
 
 
 class Kinds:
-    """The kind of any memory; host memory of the program's own is pageable until it is locked."""
+    """The kind of any memory; the program's own host memory is pageable until it is locked."""
 
     def __init__(self) -> None:
         self._locked: list[tuple[Bytes, str]] = []
@@ -105,6 +105,6 @@ class Kinds:
         self._locked.append((of_array(array), kind))
 
     def unlock(self, array: NDArray[Any]) -> None:
-        """Remember that it no longer is."""
+        """Remember that host memory is no longer page-locked."""
         low = of_array(array).low
         self._locked = [(known, kind) for known, kind in self._locked if known.low != low]

@@ -1,4 +1,4 @@
-"""Where in a person's program an operation was called, and what things are called there."""
+"""Where in a user's program an operation was called, and the names of arrays and streams there."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STANDARD = sysconfig.get_paths()["stdlib"]
 _PACKAGES = ("site-packages", "dist-packages")
 _LIBRARIES = tuple(str(Path(m.__file__).parent) for m in (np, numba) if m.__file__)
 _OURS = str(_PACKAGE)
-_RUNNERS = (str(_PACKAGE / "cli"), str(_PACKAGE / "standin"))  # what calls a person's script
-_MOST_ITEMS = 64  # of a list in which a stream is looked for
+_RUNNERS = (str(_PACKAGE / "cli"), str(_PACKAGE / "standin"))  # what calls a user's script
+_MOST_ITEMS = 64  # of a list that is searched for a stream
 
 
 class Place(NamedTuple):
-    """A line of a program; `kernel` is the function that it stands in, "" for a module."""
+    """A line of a program; `kernel` is the function around it, "" for a module."""
 
     kernel: str
     file: str
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 def caller() -> FrameType | None:
-    """Return the innermost frame of a person's program; None where there is none."""
+    """Return the innermost frame of a user's program; None where there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -64,9 +64,9 @@ def of_frame(frame: FrameType | None) -> Place:
 
 
 def name_of(frame: FrameType | None, is_it: Callable[[Any], bool]) -> str:
-    """Return how a program calls what `is_it` is true of: `s`, `streams[1]`, `self.stream`.
+    """Return the program's name for the object for which `is_it` is true: `s`, `self.stream`.
 
-    An item of a list comes before the variable of a loop over it. "" if nothing is it.
+    An item of a list is preferred to the variable of a loop over it. "" if there is none.
     """
     scopes = [] if frame is None else [frame.f_locals, frame.f_globals]
     for scope in scopes:
@@ -81,7 +81,7 @@ def name_of(frame: FrameType | None, is_it: Callable[[Any], bool]) -> str:
 
 
 def _inside(variable: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what stands in a list, a dictionary or an object, and how it is written."""
+    """Yield the items of a list, a dictionary or an object, and their source text."""
     if isinstance(value, (list, tuple)):
         for k, item in enumerate(value[:_MOST_ITEMS]):
             yield f"{variable}[{k}]", item

@@ -1,4 +1,4 @@
-"""Two operations that nothing puts in order, as a finding in a person's own lines and names."""
+"""Findings for two unordered operations, with a user's own lines and names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stream_race(other: Any, mine: Any, frame: Any) -> Finding:
 
 
 def host_race(other: Any, use: str, frame: Any) -> Finding:
-    """Return the finding for what the host does while an operation may be in flight."""
+    """Return the finding for a host access while an operation may be in flight."""
     severity = WARNING if use == UNLOCK else ""
     return _made("host-race", other, frame, other.bytes, "", severity, use=use)
 
@@ -54,7 +54,7 @@ def _holds(value: Any, root: int, touched: Any) -> bool:
 
 
 def _stream(role: str, operation: Any, frame: Any) -> dict[str, Any]:
-    """Return what a stream is called, and its number in the order of creation."""
+    """Return a stream's name, and its number in the order of creation."""
     stream = operation.handle()
     known = stream is not None and operation.stream
     name = places.name_of(frame, lambda value: value is stream) if known else ""

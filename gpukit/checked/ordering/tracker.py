@@ -1,8 +1,8 @@
-"""Follow the operations of a program, and find those that nothing puts in order.
+"""Tracks the operations of a program, and finds conflicting ones that are not ordered.
 
-An operation happens before another one in the same stream, before those that wait for an event
+An operation happens before later ones in the same stream, before those that wait for an event
 recorded after it, and before all that the host does after it has waited for it. Two operations
-that touch the same bytes, at least one of them writing, must be in order.
+that access the same bytes, at least one of them writing, must be in order.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from gpukit.checked.ordering.places import Place
 from gpukit.cpu import streams
 from gpukit.cpu.memory import allocations
 
-_MOST = 1024  # accesses that are kept for one allocation
+_MOST = 1024  # accesses that are kept per allocation
 _HELD = (allocations.PINNED, allocations.MAPPED)  # cuMemFree of other memory waits for the device
 _SHARED = (allocations.PINNED, allocations.MAPPED, allocations.MANAGED)
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """Work in a stream: its number there, what it is in words, and the line that asked for it."""
+    """Work in a stream: its number there, its description, and the line that enqueued it."""
 
     key: int
     number: int
@@ -52,7 +52,7 @@ class Operation:
 
 
 class Access(NamedTuple):
-    """What an operation does with bytes of one allocation; `name` is what it calls the array."""
+    """An operation's access to bytes of one allocation; `name` is what it calls the array."""
 
     root: int
     use: str
@@ -74,13 +74,13 @@ class Tracker:
         self._reported: set[Any] = set()
         self._racing: set[Operation] = set()
         self._late: list[Finding] = []
-        self._known: set[int] = set()  # streams that are followed to their end
+        self._known: set[int] = set()  # streams whose end is tracked
         self._contents = Contents()
-        self.streams = 0  # how many beside the default ones had work
+        self.streams = 0  # how many besides the default ones had work
         self._lock = threading.RLock()
         self._local = threading.local()
 
-    # ---- what the host asks for -----------------------------------------------------------------
+    # ---- calls of the host ----------------------------------------------------------------------
 
     def copied(
         self, target: NDArray[Any], source: NDArray[Any], stream: Any, given: NDArray[Any]
@@ -90,7 +90,7 @@ class Tracker:
             return
         to, of = self.kinds.of(target), self.kinds.of(source)
         if allocations.root(given) is not allocations.root(source):
-            self.host_access(given, READ)  # NumPy has put it in order for the copy
+            self.host_access(given, READ)  # NumPy has made it contiguous for the copy
         accesses = [*self.accesses(target, WRITE, to), *self.accesses(source, READ, of)]
         self._changed(lambda access: _overwrites(accesses, access))
         self._report(self.enqueue(_copy_in_words(to, of), stream, accesses))
@@ -113,7 +113,7 @@ class Tracker:
         self._report(self.enqueue("the memset", stream, accesses))
 
     def recorded(self, event: Any, stream: Any) -> None:
-        """Let an event stand for the work in a stream so far."""
+        """Record an event: it stands for the work in a stream so far."""
         with self._lock:
             self._events[event] = dict(self._clocks.before(key_of(stream)))
 
@@ -123,7 +123,7 @@ class Tracker:
             self._clocks.wait(key_of(stream), self._events.get(event, {}))
 
     def completed(self, event: Any) -> None:
-        """Let the host know that an event is done."""
+        """Mark an event as done for the host."""
         with self._lock:
             join(self._clocks.host, self._events.get(event, {}))
         self._settle()
@@ -138,7 +138,7 @@ class Tracker:
         self._settle()
 
     def called_back(self, callback: Any, stream: Any) -> Any:
-        """Return a callback that knows of the work before it, and the host after it.
+        """Return a callback ordered after the work before it, and the host after the callback.
 
         Later work of the stream waits for it, which here it may already have overtaken.
         """
@@ -162,7 +162,7 @@ class Tracker:
     # ---- memory of the host ---------------------------------------------------------------------
 
     def watched(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return an array whose reads and writes by the host are seen."""
+        """Return an array whose reads and writes by the host are reported."""
         return host_arrays.watched(array)
 
     def locked(self, arrays: Iterable[NDArray[Any]], kind: str) -> None:
@@ -172,14 +172,14 @@ class Tracker:
                 self.kinds.lock(array, kind)
 
     def unlocked(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Look whether work in flight still needs the page lock."""
+        """Check whether work in flight still needs the page lock."""
         for array in arrays:
             if array.size:
                 self._against_host(array, races.UNLOCK)
                 self.kinds.unlock(array)
 
     def _settle(self) -> None:
-        """Look at the memory of the copies that the host has just waited for."""
+        """Check the memory of the copies that the host has just waited for."""
         self._changed(lambda access: _is_known(access, self._clocks.host))
         self.finish()
 
@@ -193,7 +193,7 @@ class Tracker:
         self._late += filter(None, found)
 
     def host_access(self, array: NDArray[Any], use: str) -> None:
-        """Look whether the host reads or writes what work in flight needs."""
+        """Check whether the host reads or writes what work in flight needs."""
         if array.size:
             self._against_host(array, use)
 
@@ -208,7 +208,7 @@ class Tracker:
         self._report(found)
 
     def _freed(self, root: int) -> None:
-        """Look whether work in flight still needs host memory that is gone."""
+        """Check whether work in flight still needs host memory that was freed."""
         with self._lock:
             frame = places.caller()
             self._contents.changed(lambda access: access.root == root)
@@ -216,7 +216,7 @@ class Tracker:
             self._accesses.pop(root, None)
             left = [a for a in left if frame is not None and a.operation not in self._racing]
             found = [self._finding(races.host_race, a, races.FREE, frame) for a in left]
-        self._late += filter(None, found)  # nothing can be raised out of here
+        self._late += filter(None, found)  # a finalizer cannot raise
 
     def _in_flight(self, root: int) -> list[Access]:
         """Return the accesses of an allocation that the host has not waited for."""
@@ -229,7 +229,7 @@ class Tracker:
     # ---- operations in streams ------------------------------------------------------------------
 
     def accesses(self, array: NDArray[Any], use: str, kind: str, name: str = "") -> list[Access]:
-        """Return the access to all of an array; none where it can clash with nothing."""
+        """Return the access to all of an array; none where it can conflict with nothing."""
         if not array.size or kind == allocations.PAGEABLE:
             return []
         return [self.access(array, use, of_array(array), kind, name)]
@@ -268,7 +268,7 @@ class Tracker:
         return [f for f in found if f is not None]
 
     def _keep(self, access: Access) -> None:
-        """Add an access, in the place of one that it says more about."""
+        """Add an access, replacing one that it subsumes."""
         kept = self._accesses[access.root]
         kept[:] = [a for a in kept if not _is_outdone(a, access)][-_MOST + 1 :]
         kept.append(access)
@@ -282,7 +282,7 @@ class Tracker:
             weakref.finalize(stream, self._destroyed, key).atexit = False
 
     def _destroyed(self, key: int) -> None:
-        """Forget a stream of which the host has seen the end."""
+        """Forget a stream whose end the host has waited for."""
         with self._lock:
             for root in list(self._accesses):
                 self._in_flight(root)
@@ -291,7 +291,7 @@ class Tracker:
     # ---- findings -------------------------------------------------------------------------------
 
     def _finding(self, make: Any, other: Access, mine: Any, frame: Any) -> Finding | None:
-        """Return the finding for two accesses, once for two lines."""
+        """Return the finding for two accesses, once per pair of lines."""
         lines = make, other.operation.place, places.of_frame(frame)
         self._racing.add(other.operation)
         if lines in self._reported:
@@ -312,7 +312,7 @@ class Tracker:
 
 
 def key_of(stream: Any) -> int:
-    """Return what tells a stream from others; that of the default stream under both its names."""
+    """Return the key of a stream; the default stream has the same one under both its names."""
     handle = int(stream or streams.DEFAULT)
     if handle == streams.PER_THREAD:
         return -1 - threading.get_ident()
@@ -336,7 +336,7 @@ def _is_known(access: Access, clock: Clock) -> bool:
 
 
 def _matters(access: Access, key: int) -> bool:
-    """Tell whether anything can clash: device memory is safe in the default stream."""
+    """Tell whether anything can conflict: device memory is safe in the default stream."""
     return key != LEGACY or access.kind in _SHARED
 
 
@@ -352,7 +352,7 @@ def _overwrites(accesses: list[Access], old: Access) -> bool:
 
 
 def _joined(clashes: list[tuple[Access, Access]]) -> list[tuple[Access, Access]]:
-    """Make one of the clashes of two operations in one allocation, with all that each does."""
+    """Merge the conflicts of two operations in one allocation into one, with all uses of each."""
     pairs: dict[Any, list[tuple[Access, Access]]] = {}
     for one, two in clashes:
         pairs.setdefault((one.operation, one.root), []).append((one, two))
@@ -370,7 +370,7 @@ def _together(uses: set[str]) -> str:
 
 
 def _is_outdone(old: Access, new: Access) -> bool:
-    """Tell whether whatever clashes with an access clashes with a later one of the same line."""
+    """Tell whether a later access of the same line has all conflicts that an access has."""
     same = (old.operation.key, old.operation.place, old.use) == (
         new.operation.key, new.operation.place, new.use,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The player: a recorded launch as one HTML page that steps forward and back.
 
 The page holds its styles, its script and the recording, and fetches nothing: it works from a
-file, from a mail and inside a notebook.
+file, in an e-mail and inside a notebook.
 
 A recording is a dict that JSON can hold:
 
@@ -15,7 +15,7 @@ arrays                    [{"name", "space": "global" | "shared" | "local" | "co
                           "whole": the array's shape, only where "shape" is its beginning}, ...]
 variables                 names of the registers, in the order to show them
 steps                     [{"block", "warp", "line", "kind": "run" | "branch" | "barrier" |
-                          "syncwarp" | "grid_sync" | "return", "lanes": mask of who takes part,
+                          "syncwarp" | "grid_sync" | "return", "lanes": mask of the active lanes,
                           "reads": [[array, flat index, lane, value], ...],
                           "writes": [[array, flat index, lane, value, 1 if atomic], ...],
                           "set": {variable: {lane: value}}}, ...]
@@ -42,7 +42,7 @@ from typing import Any
 from gpukit import files
 from gpukit.checked.report import Report
 
-# In the order in which they need each other; together they make one script.
+# In dependency order; together they make one script.
 SCRIPTS = (
     "dom.js",
     "replay.js",
@@ -56,7 +56,7 @@ SCRIPTS = (
     "player.js",
     "controls.js",
 )
-# The page comes last: its rules for narrow windows set aside those of the panels.
+# The page comes last: its rules for narrow windows override those of the panels.
 STYLES = ("panels.css", "player.css")
 VERSION = 1
 HEIGHT = 760  # pixels in a notebook, where the window is high enough
@@ -69,9 +69,9 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Player:
-    """A recorded launch, to look at in a notebook, in a browser or from a file.
+    """A recorded launch, to view in a notebook, in a browser or from a file.
 
-    `report` says what is wrong with the launch, where it was checked.
+    `report` is the launch's report, where it was checked.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Player:
     def save(self, path: str | Path) -> Path:
         """Write the page to a file that any browser opens, and return its path.
 
-        Replaces an earlier page of the same kernel; raises FileExistsError at any other file.
+        Replaces an earlier page of the same kernel; raises FileExistsError for any other file.
         """
         path = Path(path)
         if path.exists() and _title(self.recording) not in path.read_text("utf-8", "replace"):
@@ -103,7 +103,7 @@ class Player:
         return path
 
     def open(self) -> Path:
-        """Show the page in the browser of this machine; returns the file it was written to."""
+        """Show the page in the browser of this machine; return the file it was written to."""
         with tempfile.NamedTemporaryFile(prefix="gpukit-", suffix=".html", delete=False) as file:
             file.write(self.html.encode("utf-8"))
         path = Path(file.name)
@@ -146,7 +146,7 @@ def page(recording: dict[str, Any]) -> str:
         "form": form,
         "recording": text,
     }
-    # One pass: what is put in may hold anything, and is not looked at again.
+    # A single pass: what is inserted may contain anything, and is not searched again.
     return _SLOT.sub(lambda slot: parts[slot[1]], _read("player.html"))
 
 
@@ -171,7 +171,7 @@ def _read(name: str) -> str:
 
 
 def _as_json(recording: dict[str, Any]) -> str:
-    """Return JSON that may stand in a script element: nothing in it can end that element."""
+    """Return JSON that may be inside a script element: nothing in it can end that element."""
     try:
         text = _dump(recording)
         if _LONG_DIGITS.search(text):
@@ -188,7 +188,7 @@ def _dump(value: Any) -> str:
 
 
 def _from_numpy(value: Any) -> Any:
-    """Return what NumPy's scalars and arrays hold; anything else as its text."""
+    """Return the Python values of NumPy's scalars and arrays; anything else as its text."""
     return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 

@@ -1,4 +1,4 @@
-"""`gpukit.profile`: run a launch and count what its warps ask of memory, line by line."""
+"""`gpukit.profile`: run a launch and count its memory traffic, line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPS = {checker_state.LOAD: "load", checker_state.STORE: "store", checker_state.
 
 @dataclass
 class Access:
-    """One access in the source: where, of which array, and what all its requests cost.
+    """One access in the source: its line, its array, and the cost of all its requests.
 
     `worst` is the largest number of sectors (global) or the conflict degree (shared) of a request,
     `array_bytes` the size of the array in global memory, else 0.
@@ -56,7 +56,7 @@ class Access:
 
 @dataclass(repr=False)
 class Profile:
-    """What a launch asked for: in all, by line, by array, by access.
+    """The counters of a launch: in all, by line, by array, by access.
 
     `source` are the kernel's lines, `called` those of the device functions that it calls.
     """
@@ -114,7 +114,7 @@ class Profile:
     def pattern(self, access: Access | int | str) -> Pattern | None:
         """Return the most expensive request of an access: lane numbers and byte offsets.
 
-        `access` is one of `accesses`, its place among them, or its text, such as "a[row, k]".
+        `access` is one of `accesses`, its index among them, or its text, such as "a[row, k]".
         """
         if isinstance(access, str):
             access = self._named(access)
@@ -150,7 +150,7 @@ def profile(kernel: Any) -> Command:
     """Return the kernel ready to be launched and counted.
 
     `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
-    the effect on its arguments that it always has, and returns a `Profile`. An error of the kernel
+    its usual effect on the arguments, and returns a `Profile`. An error of the kernel
     is raised, as by a plain launch. `gpukit.profile(function)(*arguments)` calls a function that
     launches kernels, and returns a list with the `Profile` of each launch, in order.
     """
@@ -158,7 +158,7 @@ def profile(kernel: Any) -> Command:
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
-    """Run one launch and return what it asked for."""
+    """Run one launch and return its profile."""
     from gpukit.checked.engine import entries
 
     launch = Launch(kernel, shape, arguments, "every")
@@ -223,7 +223,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
 
 
 def _counts(row: Any, flops: dict[str, int]) -> Counts:
-    """Return the counters of one place in the source."""
+    """Return the counters of one location in the source."""
     counts = Counts()
     op, space = _OPS[int(row[checker_state.S_KIND])], int(row[checker_state.S_SPACE])
     requests = int(row[checker_state.S_REQUESTS])

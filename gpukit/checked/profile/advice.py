@@ -1,6 +1,6 @@
-"""What to do about a profile: sentences that follow from its counts, the costliest first.
+"""Advice on a profile: sentences that follow from its counts, the costliest first.
 
-A GPU hides much of what is named here while other warps run; the order is that of the transfers
+A GPU hides much of this latency while other warps run; the order is that of the transfers
 that could be saved, not of measured times.
 """
 
@@ -21,7 +21,7 @@ from gpukit.checked.profile.source import one_sided
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
 
-# Below these shares of the whole nothing is said.
+# No advice below these fractions of the whole.
 _PARTED, _FEW_BRANCHES, _EMPTY_LANES = 1 / 3, 8, 0.25
 _REFERENCE = "T4"
 _MOST_FACTS = 3

@@ -1,4 +1,4 @@
-"""What to do about single accesses: requests that are spread, repeated, in conflict or in turn."""
+"""Advice on single accesses: requests that are scattered, repeated, in conflict or serialized."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpukit.checked.profile.cells import (
     in_turn,
     many,
     needed,
-    passes_a_request,
+    passes_per_request,
     plain,
     sum_of,
 )
@@ -21,7 +21,7 @@ from gpukit.checked.profile.cells import (
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
 
-# Below these shares of the whole, or times the ideal, nothing is said.
+# No advice below these fractions of the whole, or multiples of the ideal.
 _UNCOALESCED, _MISALIGNED, _MATTERS = 1.9, 1.2, 0.05
 _CONFLICT, _IN_TURN = 1.5, 4.0
 _AGAIN, _MUCH = 8, 0.25
@@ -30,7 +30,7 @@ _WORDS = dict(zip(OPS, ("load from", "store to", "atomic on"), strict=True))
 
 
 class Advice(NamedTuple):
-    """A fact and what to do, with about how much time it is about, in transfers of a sector."""
+    """A fact and what to do, with its approximate cost, in transfers of a sector."""
 
     weight: float
     line: int
@@ -39,7 +39,7 @@ class Advice(NamedTuple):
 
 
 def advice(profile: Profile) -> Iterator[Advice]:
-    """Return what there is to say about each access."""
+    """Yield the advice on each access."""
     sectors = sum_of(profile.total, "global", "sectors")
     for access in profile.accesses:
         if access.space == "global":
@@ -59,14 +59,14 @@ def _subject(access: Access) -> str:
 
 
 def _spread(access: Access, sectors: int) -> Iterator[Advice]:
-    """Notice requests that touch more sectors than their elements fill."""
+    """Find requests that touch more sectors than their elements fill."""
     least, times = needed([access]), excess(access)
     here, requests = (sum_of(access.counts, "global", what) for what in ("sectors", "requests"))
     if times < _MISALIGNED or here - least < _MATTERS * sectors:
         return
     step = access.pattern.step if access.pattern else None
     shown, ideal = beside(here / requests, least / requests)
-    fact = f"{_subject(access)} touches {shown} sectors a request where {ideal} would do"
+    fact = f"{_subject(access)} touches {shown} sectors per request where {ideal} would do"
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(here - least, access.line, fact, (
             "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
@@ -90,7 +90,7 @@ def _closer(access: Access) -> str:
 
 
 def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
-    """Notice a load that moves an array again and again, but not to keep it in shared memory."""
+    """Find a load that moves an array repeatedly, other than to fill shared memory."""
     kept = any(
         a.line == access.line and a.space == "shared" and a.op == "store" for a in profile.accesses
     )
@@ -113,7 +113,7 @@ def _conflicts(access: Access) -> Iterator[Advice]:
     passes = sum_of(access.counts, "shared", "wavefronts") / requests
     shown, ideal = beside(passes, passes - conflicts / requests)
     fact = (
-        f"{_subject(access)} takes {passes_a_request(shown)} where {ideal} "
+        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} "
         f"would do: up to {access.worst} lanes want different words of one bank"
     )
     fix = (
@@ -125,13 +125,13 @@ def _conflicts(access: Access) -> Iterator[Advice]:
 
 
 def _apart(access: Access) -> Iterator[Advice]:
-    """Notice reads of constant memory whose lanes want different addresses."""
+    """Find reads of constant memory whose lanes read different addresses."""
     requests, passes = access.counts["constant_requests"], access.counts["constant_passes"]
     if passes < _CONFLICT * requests:
         return
     shown, ideal = beside(passes / requests, 1.0)
     fact = (
-        f"{_subject(access)} takes {passes_a_request(shown)} where {ideal} would do: "
+        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} would do: "
         f"constant memory serves one address at a time, and the lanes want up to {access.worst}"
     )
     fix = f"Give `{access.array}` to the kernel as an argument, or copy it to shared memory."

@@ -1,6 +1,6 @@
 """A profile in a notebook: HTML with its own styles, for light and for dark pages.
 
-Heat is a bar behind a number: its length says what its colour says. Text takes the page's colour.
+Heat is a bar behind a number: its length says what its colour says. Text has the page's colour.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _BLANK = "height: 0.8em"
 _TEXT = "margin: 0.3em 0"
 _LIST = "margin: 0.3em 0; padding-left: 1.3em"
 _MORE = "cursor: pointer; font-weight: 600; margin: 0.8em 0 0.2em"
-# Vermillion of the palette; at this strength text on it can be read on light and dark pages.
+# Vermillion of the palette; at this opacity, text on it is legible on light and dark pages.
 _HOT = "rgba(213, 94, 0, 0.42)"
 
 
@@ -175,7 +175,7 @@ def _occupancy(profile: Profile) -> str:
 
 
 def _columns(profile: Profile) -> str:
-    """Return what each heat column means and the metric that it models, for those who unfold it."""
+    """Return what each heat column means and the metric that it models, in a collapsed section."""
     items = "".join(
         f"<dt><strong>{_escaped(column.name)}</strong></dt>"
         f'<dd style="margin: 0 0 0.4em 1.3em">{_escaped(column.what)}. Nsight Compute: '
@@ -197,5 +197,5 @@ def _escaped(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Escape a sentence, and set what stands between backticks as code."""
+    """Escape a sentence, and format what is between backticks as code."""
     return re.sub(r"`([^`\n]+)`", rf'<code style="{CODE}">\1</code>', _escaped(text))

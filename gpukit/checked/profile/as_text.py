@@ -1,4 +1,4 @@
-"""A profile in a terminal: plain text, in which shades of characters stand for heat."""
+"""A profile in a terminal: plain text, in which shading characters stand for heat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # How many pieces of advice are shown; `Profile.advice()` returns all.
 MOST_ADVICE = 3
-# Source is not squeezed below this many characters: columns are left out instead.
+# Source is never narrower than this many characters: columns are left out instead.
 _CODE = 42
 _GAP, _COLUMN_GAP = "  ", " "
 _STRONG, _DIM, _WARM, _HOT = "1", "2", "1;35", "1;31"
@@ -104,7 +104,7 @@ class _Page:
             lines += ["", wrapped(self._legend(), self.width)]
         if left_out := [f"{c.top} {c.below}".strip() for c in counted[len(columns) :]]:
             named = ", ".join(left_out).replace("/ ", "/")
-            more = f"Not shown, for want of room: {named}. A wider terminal shows them."
+            more = f"Not shown, for lack of space: {named}. A wider terminal shows them."
             lines.append(wrapped(more, self.width))
         return "\n".join(lines)
 
@@ -145,7 +145,7 @@ class _Page:
         return f"Heat, from little to much: {scale}. {profile_parts.legend('shade')}"
 
     def table(self, table: Table) -> str:
-        """Return a table as wide as there is width."""
+        """Return a table as wide as the terminal."""
         if not table.rows:
             return ""
         right = [k for k in range(len(table.headers)) if k not in table.left]

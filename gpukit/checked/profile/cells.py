@@ -1,4 +1,4 @@
-"""What all views of a profile share: heat columns, totals and tables, as cells of words."""
+"""What all views of a profile share: heat columns, totals and tables, as cells of text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WARP = 32
 
 
 class Cell(NamedTuple):
-    """A number as it is shown, how hot it is from 0 to 1, and what it says in words."""
+    """A number as it is shown, how hot it is from 0 to 1, and its meaning in words."""
 
     text: str
     heat: float
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What was counted in one line, and the sectors that would have done."""
+    """The counts of one line, and the minimum of sectors for them."""
 
     counts: Counts
     needed: float
@@ -74,7 +74,7 @@ def plain(number: float) -> str:
 
 
 def beside(number: float, ideal: float) -> tuple[str, str]:
-    """Return a figure and its ideal, with the decimals that it takes to tell them apart.
+    """Return a figure and its ideal, with as many decimals as distinguish them.
 
     >>> beside(32, 1), beside(1.25, 1), beside(1.004, 1), beside(2, 2)
     (('32', '1'), ('1.2', '1'), ('1.004', '1'), ('2', '2'))
@@ -86,13 +86,13 @@ def beside(number: float, ideal: float) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def passes_a_request(number: str) -> str:
+def passes_per_request(number: str) -> str:
     """Write passes through the banks.
 
-    >>> passes_a_request("1"), passes_a_request("1.2")
-    ('1 pass a request', '1.2 passes a request')
+    >>> passes_per_request("1"), passes_per_request("1.2")
+    ('1 pass per request', '1.2 passes per request')
     """
-    return f"{number} {'pass' if number == '1' else 'passes'} a request"
+    return f"{number} {'pass' if number == '1' else 'passes'} per request"
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -105,7 +105,7 @@ def many(number: int, noun: str, plural: str = "") -> str:
 
 
 def operations(number: float) -> str:
-    """Return operations a byte, small ones with two figures that count.
+    """Return operations per byte, small ones with two significant digits.
 
     >>> operations(0.035), operations(0.351), operations(12.34)
     ('0.035', '0.35', '12.3')
@@ -119,7 +119,7 @@ def sum_of(counts: Counts, space: str, what: str) -> int:
 
 
 def needed(accesses: Iterable[Access]) -> float:
-    """Return how many sectors would do, were the elements of each request packed side by side."""
+    """Return how many sectors would do, were the elements of each request contiguous."""
     return sum(_needed(access.counts) for access in accesses if access.space == "global")
 
 
@@ -135,7 +135,7 @@ def excess(access: Access) -> float:
 
 
 def degree(counts: Counts) -> float:
-    """Return how many times more passes through the banks were made than had to be; 0 if none."""
+    """Return the ratio of passes through the banks to the minimum; 0 if there were none."""
     passes = sum_of(counts, "shared", "wavefronts")
     return passes / (passes - sum_of(counts, "shared", "conflicts")) if passes else 0.0
 
@@ -158,7 +158,7 @@ def _sectors(line: Line) -> Cell | None:
         return None
     least = line.needed / sum_of(line.counts, "global", "requests")
     shown, would = beside(per, least)
-    words = f"{shown} sectors a request, {would} would do"
+    words = f"{shown} sectors per request, {would} would do"
     return Cell(f"{per:.1f}", _log_heat(lost_sectors(line), 8), words)
 
 
@@ -178,7 +178,7 @@ def _passes(line: Line) -> Cell | None:
     if per is None:
         return None
     conflicts = sum_of(line.counts, "shared", "conflicts")
-    words = f"{passes_a_request(plain(per))}, {conflicts:,} of all passes for conflicts"
+    words = f"{passes_per_request(plain(per))}, {conflicts:,} of all passes for conflicts"
     return Cell(f"{per:.1f}", _log_heat(degree(line.counts), 32), words)
 
 
@@ -257,7 +257,7 @@ def heading(profile: Profile) -> str:
 
 
 def subtitle(profile: Profile) -> str:
-    """Return the size of the launch and the place of the kernel, in words."""
+    """Return the size of the launch and the location of the kernel, in words."""
     threads = math.prod(profile.block)
     warps = -(-threads // WARP)
     line = profile.source[0][0] if profile.source else 0

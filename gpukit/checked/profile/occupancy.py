@@ -1,4 +1,4 @@
-"""The occupancy of a profiled launch, with registers from a GPU compile where that is asked for."""
+"""The occupancy of a profiled launch, with registers from a GPU compile where requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Remembered:
-    """A kernel and what a compile has to know of its arguments, without their memory."""
+    """A kernel and what a compile needs of its arguments, without their memory."""
 
     def __init__(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         self.kernel = kernel
@@ -47,7 +47,7 @@ def _small(value: Any) -> Any:
 
 
 def table(profile: Profile) -> occupancy.OccupancyTable:
-    """Return the occupancy on all GPUs, with the registers that are known by now."""
+    """Return the occupancy on all GPUs, with the registers that are known so far."""
     measured = profile.remembered.measured if profile.remembered else {}
     counts = {capability: answer.registers for capability, answer in measured.items()}
     return occupancy.table(

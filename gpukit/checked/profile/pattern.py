@@ -17,9 +17,9 @@ _ALIGNED = 256  # as cudaMalloc aligns: sectors are those of the GPU from here
 
 @dataclass(frozen=True)
 class Pattern:
-    """What the lanes of one warp asked for together: lane numbers and, for each, a byte offset.
+    """What the lanes of one warp requested together: lane numbers and a byte offset per lane.
 
-    Offsets of global memory begin where an allocation begins, those of shared memory at the array.
+    Offsets of global memory start at the allocation, those of shared memory at the array.
     """
 
     lanes: tuple[int, ...]
@@ -36,7 +36,7 @@ class Pattern:
 
     @property
     def phases(self) -> list[list[int]]:
-        """Which of the lanes go through the banks together: 32 with up to 4 bytes, 16 with 8."""
+        """Return which lanes access the banks together: 32 with up to 4 bytes, 16 with 8."""
         together = 32 if self.size <= WORD else 16 if self.size <= 2 * WORD else 8
         groups: dict[int, list[int]] = {}
         for k, lane in enumerate(self.lanes):
@@ -44,7 +44,7 @@ class Pattern:
         return list(groups.values())
 
     def words(self, members: list[int]) -> dict[int, list[int]]:
-        """Return for each bank the different 4-byte words that these lanes want of it."""
+        """Return for each bank the distinct 4-byte words that these lanes request from it."""
         wanted = sorted({w for k in members for w in self._parts(self.offsets[k], WORD)})
         banks: dict[int, list[int]] = {}
         for word in wanted:
@@ -83,7 +83,7 @@ def of_row(row: Any, segment: Any, text: str, line: int) -> Pattern | None:
         for at in row[checker_state.S_WORST_ADDRESSES : checker_state.S_WORST_ADDRESSES + count]
     )
     first = segment.begin // _ALIGNED * _ALIGNED if segment and segment.arrays[0].on_device else 0
-    # Blocks in step have a copy of a shared array each.
+    # The blocks of a cooperative grid have a copy of a shared array each.
     apart = segment.stride if segment else 0
     inside = (at % apart if apart else at - first for at in offsets)
     space = checker_state.SPACES[int(row[checker_state.S_SPACE])]

@@ -1,4 +1,4 @@
-"""The source beside which a profile's counts stand: the kernel's and that of what it calls."""
+"""The source beside which a profile's counts are shown: the kernel's and that of its callees."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Listing:
 
 
 def listings(kernel: str, source: list[tuple[int, str]], called: list[Listing]) -> list[Listing]:
-    """Return the functions to show, the kernel first; the indent that all lines share is cut."""
+    """Return the functions to show, the kernel first; the common indent is removed."""
     return [_tidy(each) for each in (Listing(kernel, source), *called) if each.lines]
 
 
 def called(places: Iterable[Any], own: list[tuple[int, str]]) -> list[Listing]:
-    """Return the device functions that hold counted places outside the kernel's own lines."""
+    """Return the device functions with counted locations outside the kernel's own lines."""
     known = {number for number, _ in own}
     found: dict[tuple[str, str, int], list[tuple[int, str]]] = {}
     for place in places:
@@ -40,7 +40,7 @@ def called(places: Iterable[Any], own: list[tuple[int, str]]) -> list[Listing]:
 
 
 def _function_at(file: str, line: int) -> tuple[str, list[tuple[int, str]]]:
-    """Return the innermost function around a line, nothing where the file cannot be read."""
+    """Return the innermost function around a line, or nothing where the file cannot be read."""
     texts = linecache.getlines(file)
     try:
         tree = ast.parse("".join(texts))

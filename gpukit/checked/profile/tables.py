@@ -16,7 +16,7 @@ from gpukit.checked.profile.cells import (
     many,
     needed,
     operations,
-    passes_a_request,
+    passes_per_request,
     plain,
     sum_of,
 )
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 def totals(profile: Profile) -> list[tuple[str, str, str]]:
-    """Return what matters of a launch: the subject, a ratio in words, the counts behind it."""
+    """Return the key figures of a launch: the subject, a ratio in words, the counts behind it."""
     counts = profile.total
     made = [
         *_global(counts, needed(profile.accesses)), *_shared(counts), *_constant(counts),
@@ -60,7 +60,7 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
     shown, ideal = beside(per, least / requests)
     would = f"{ideal} would do" if sectors > 1.05 * least else "as few as can be"
     return [
-        ("Global memory", f"{shown} sectors a request, {would}",
+        ("Global memory", f"{shown} sectors per request, {would}",
          f"{many(requests, 'request')}, {many(sectors, 'sector')}"),
         ("Bytes moved", _used(counts),
          f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} asked for"),
@@ -84,7 +84,7 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
     shown, ideal = beside(per, (passes - conflicts) / requests)
     would = f"{ideal} would do" if conflicts else "no bank conflicts"
     return [
-        ("Shared memory", f"{passes_a_request(shown)}, {would}",
+        ("Shared memory", f"{passes_per_request(shown)}, {would}",
          f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
     ]  # fmt: skip
 
@@ -96,7 +96,7 @@ def _constant(counts: Counts) -> list[tuple[str, str, str]]:
     shown, _ = beside(passes / requests, 1.0)
     would = "1 would do" if passes > requests else "all lanes read one address"
     return [
-        ("Constant memory", f"{passes_a_request(shown)}, {would}",
+        ("Constant memory", f"{passes_per_request(shown)}, {would}",
          f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
     ]  # fmt: skip
 
@@ -138,7 +138,7 @@ def _arithmetic(counts: Counts) -> list[tuple[str, str, str]]:
     if not counts.flops:
         return []
     intensity = counts.ratio("intensity")
-    each = f"{operations(intensity)} operations a byte moved" if intensity is not None else "-"
+    each = f"{operations(intensity)} operations per byte moved" if intensity is not None else "-"
     kinds = [
         f"{counts[f'flops_{kind}']:,} on {kind}"
         for kind in ("float32", "float64", "float16")
@@ -155,7 +155,7 @@ def arrays(profile: Profile) -> Table:
     space = {access.array: access.space for access in profile.accesses}
     order = sorted(profile.arrays.items(), key=lambda item: (-_cost(item[1]), item[0]))
     rows = [(name, space.get(name, ""), *_array(counts)) for name, counts in order]
-    headers = ("array", "memory", "requests", "cost", "a request", "bytes moved", "used")
+    headers = ("array", "memory", "requests", "cost", "per request", "bytes moved", "used")
     return Table("Arrays", headers, rows, frozenset({0, 1}))
 
 
@@ -174,7 +174,7 @@ def _array(counts: Counts) -> tuple[str, ...]:
 
 
 def _price(counts: Counts) -> tuple[str, str, str]:
-    """Return requests, what they cost, and what one costs."""
+    """Return requests, their cost, and the cost of one."""
     prices = (
         (sum_of(counts, "global", "requests"), sum_of(counts, "global", "sectors"), SECTORS),
         (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), PASSES),
@@ -192,7 +192,7 @@ def accesses(profile: Profile) -> Table:
         (str(a.line), a.text, f"{a.space} {a.op}", *_price(a.counts), worst(a))
         for a in profile.accesses
     ]
-    headers = ("line", "access", "kind", "requests", "cost", "a request", "worst request")
+    headers = ("line", "access", "kind", "requests", "cost", "per request", "worst request")
     return Table("Accesses", headers, rows, frozenset({1, 2}))
 
 
@@ -226,7 +226,7 @@ def occupancy(profile: Profile) -> Table:
 
 
 def about_occupancy(profile: Profile) -> str:
-    """Say what the occupancy is that of, and why registers are not known."""
+    """Say which launch the occupancy is for, and why registers are not known."""
     threads = math.prod(profile.block)
     shared = profile.shared_static + profile.shared_dynamic
     text = f"Blocks of {many(threads, 'thread')} with {many(shared, 'byte')} of shared memory."

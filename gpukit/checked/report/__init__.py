@@ -1,4 +1,4 @@
-"""What a checked launch, or a whole script of them, found: as text, HTML, JSON and JUnit XML."""
+"""The findings of a checked launch, or of a whole script: as text, HTML, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Report:
     """The findings of one or more launches, worst first, and what was run.
 
     `launched` lists every kernel and shape of a merged report; for a single launch it is made
-    from the fields before it. Equal findings are equal text: no rendering depends on chance, and
-    none but JSON and JUnit shows the seconds.
+    from the fields before it. Equal findings give equal text: the output is deterministic, and only
+    JSON and JUnit include the seconds.
     """
 
     findings: list[Finding]
@@ -32,7 +32,7 @@ class Report:
     target: str = "checked"
     notes: list[str] = field(default_factory=list)
     launched: tuple[Launch, ...] = ()
-    shown: bool = field(default=False, init=False, compare=False)  # to a reader, as text or HTML
+    shown: bool = field(default=False, init=False, compare=False)  # to the user, as text or HTML
 
     def __post_init__(self) -> None:
         self.findings = sorted(self.findings, key=_order)
@@ -49,12 +49,12 @@ class Report:
 
     @property
     def warnings(self) -> list[Finding]:
-        """The findings that a kernel may get away with."""
+        """The findings that may not make a kernel wrong."""
         return self.of(WARNING)
 
     @property
     def infos(self) -> list[Finding]:
-        """The findings worth knowing that are no fault."""
+        """The findings worth knowing that are no mistakes."""
         return self.of(INFO)
 
     def of(self, severity: str) -> list[Finding]:
@@ -68,9 +68,9 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """What a command that prints this report exits with.
+        """The exit code of a command that prints this report.
 
-        1 with errors and where a launch did not come to its end, else 0.
+        1 with errors and where a launch did not run to completion, else 0.
         """
         return 0 if self.ok and not any(launch.stopped for launch in self.launched) else 1
 
@@ -109,7 +109,7 @@ class Report:
 
     @classmethod
     def merge(cls, reports: Iterable[Report]) -> Report:
-        """Return one report for many launches; findings of the same lines become one.
+        """Return one report for many launches; findings of the same lines are merged.
 
         >>> one = Report([], kernel="add_kernel", grid=(4,), block=(256,), blocks_run=4)
         >>> Report.merge([one, one]).launches
@@ -133,7 +133,7 @@ def merge(reports: Iterable[Report]) -> Report:
 def _made(
     findings: list[Finding], launched: Sequence[Launch], notes: list[str], target: str
 ) -> Report:
-    """Return a report of several launches; what they do not have in common stays empty."""
+    """Return a report of several launches; fields in which they differ stay empty."""
 
     def common(values: Iterable[Any], otherwise: Any) -> Any:
         different = list(dict.fromkeys(values))

@@ -1,7 +1,7 @@
 """A report in a notebook: HTML with its own styles, for light and for dark pages.
 
-Text takes the page's colour and boxes a half-transparent grey, so both themes work. The colours
-of a severity always stand beside its word.
+Text has the page's colour and boxes a half-transparent grey, so both themes work. The colour
+of a severity is always shown beside its word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The first ones are open, the next ones closed, the rest only counted: pages stay small.
 OPEN, SHOWN = 3, 200
 
-# White words on these have a contrast of at least 4.5.
+# White text on these has a contrast of at least 4.5.
 _COLOURS = {ERROR: "#b3261e", WARNING: "#8a5a00", INFO: "#1c5d99"}
 
 MONO = "font-family: var(--jp-code-font-family, ui-monospace, Menlo, Consolas, monospace)"
@@ -115,5 +115,5 @@ def _escaped(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Escape a sentence, and set what stands between backticks as code."""
+    """Escape a sentence, and format what is between backticks as code."""
     return re.sub(r"`([^`\n]+)`", rf'<code style="{CODE}">\1</code>', _escaped(text))

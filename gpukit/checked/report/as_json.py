@@ -4,9 +4,9 @@ schema      always "gpukit-check"
 version     1; it grows when a key changes its meaning or goes away
 target      what ran the kernels, "checked"
 ok          whether there are no errors
-exit_code   1 with errors, or where a launch did not come to its end, else 0
+exit_code   1 with errors, or where a launch did not run to completion, else 0
 counts      how many findings of each severity: error, warning, info
-launches    for each kernel and shape: kernel, grid, block, launches, blocks_run, seconds,
+launches    per kernel and shape: kernel, grid, block, launches, blocks_run, seconds,
             idle_warps (warps that read and wrote nothing), stopped (what ended it before its
             last block, "" if nothing did: the counts are those up to there)
 notes       what else there is to know, as sentences
@@ -35,7 +35,7 @@ Parts = tuple[list[Finding], list[Launch], list[str], str]
 
 
 def plain(report: Report) -> dict[str, Any]:
-    """Return a report as what JSON can hold."""
+    """Return a report as JSON-compatible data."""
     data = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -51,7 +51,7 @@ def plain(report: Report) -> dict[str, Any]:
 
 
 def simple(value: Any) -> Any:
-    """Return a value as what JSON can hold: NumPy's numbers as Python's, the unknown as text.
+    """Return a JSON-compatible value: NumPy's numbers as Python's, unknown types as text.
 
     >>> simple({"size": (1, 2.5), "worst": float("inf")})
     {'size': [1, 2.5], 'worst': 'inf'}

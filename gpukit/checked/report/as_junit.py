@@ -1,6 +1,6 @@
 """A report as JUnit XML, which continuous integration shows.
 
-One suite, and in it for each kernel one test case for each kind of finding: the names stay the
+One suite with one test case per kernel and kind of finding: the names are the
 same from run to run. Errors fail their case; warnings and information are its output.
 """
 
@@ -40,7 +40,7 @@ def render(report: Report) -> str:
 
 
 def _kernels(report: Report) -> list[str]:
-    """Return the kernels launched, then other functions that findings stand in."""
+    """Return the kernels launched, then other functions that findings are in."""
     launched = [launch.kernel for launch in report.launched]
     return list(dict.fromkeys(launched + [finding.kernel for finding in report.findings]))
 
@@ -61,7 +61,7 @@ def _case(report: Report, kernel: str, kind: str) -> ElementTree.Element:
 
 
 def _unfinished(launch: Launch) -> ElementTree.Element:
-    """Return the test case of a launch that did not come to its end, which is an error."""
+    """Return the test case of a launch that did not run to completion, which is an error."""
     group = content.clean(f"gpukit.launch.{launch.kernel}")
     case = ElementTree.Element("testcase", classname=group, name="unfinished", time="0.000")
     blocks = math.prod(launch.grid) * launch.launches

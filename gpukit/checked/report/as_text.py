@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 WIDEST, NARROWEST = 100, 30
 
-# Magenta, as gcc warns in: yellow cannot be read on white.
+# Magenta, as in gcc's warnings: yellow is illegible on white.
 _COLOURS = {ERROR: "1;31", WARNING: "1;35", INFO: "1;36", "strong": "1", "dim": "2", "good": "1;32"}
-# Code this long is broken like words: a line must not run over the edge.
+# Code this long is broken like words: a line must not exceed the width.
 _LONG_CODE = 40
 
 
@@ -62,7 +62,7 @@ def _last(report: Report, colour: bool, width: int) -> str:
 
 
 def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST) -> str:
-    """Return one finding: what and where, the lines, the sentence, what to do."""
+    """Return one finding: kind and location, the lines, the message, what to do."""
     place = content.where(finding)
     at = f" at {place}" if place and not place.startswith("in ") else f" {place}".rstrip()
     head, *rest = wrapped(f"{finding.severity}: {finding.kind}{at}", width).splitlines()

@@ -1,4 +1,4 @@
-"""What all renderings of a report share: where, which lines, how many, and the summary."""
+"""What all renderings of a report share: locations, lines, counts, and the summary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WHAT = "races, bad accesses, memory never written, and barriers and masks that threads miss"
 
-# Control characters would act in a terminal and may not stand in XML; nor may half a surrogate.
+# Control characters would affect a terminal and are invalid in XML; so is half a surrogate.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -31,12 +31,12 @@ class Line(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Return text in which every character that cannot be shown is a replacement character."""
+    """Return text in which every unprintable character is a replacement character."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def where(finding: Finding) -> str:
-    """Return `file:line in kernel`; the file as it is shortest, a notebook's cell by its name."""
+    """Return `file:line in kernel`; the shortest path to the file, or a notebook cell's name."""
     kernel = f"in {finding.kernel}" if finding.kernel else ""
     if not finding.file:
         return clean(kernel)
@@ -47,16 +47,16 @@ def where(finding: Finding) -> str:
 
 
 def _short(file: str) -> str:
-    """Return the path from here, where the file is below."""
+    """Return the path relative to the current folder, where the file is below it."""
     try:
         here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
-    except OSError:  # the folder is gone
+    except OSError:  # the folder was removed
         return file
     return file.removeprefix(here)
 
 
 def source_lines(finding: Finding) -> list[Line]:
-    """Return the lines of a finding as they stand in the file, without the indent they share."""
+    """Return the lines of a finding as in the file, without their common indent."""
     texts = {finding.line: finding.source}
     here = not finding.details.get("other_file")
     if here and finding.other_source and finding.other_line:
@@ -125,7 +125,7 @@ def _axes(sizes: tuple[int, ...]) -> str:
 
 
 def _ran(report: Report) -> str:
-    """Return how many blocks were run, of how many where some were not."""
+    """Return how many blocks ran, and of how many where some did not."""
     asked = sum(math.prod(launch.grid) * launch.launches for launch in report.launched)
     all_known = all(launch.grid for launch in report.launched)
     if not report.blocks_run:

@@ -1,4 +1,4 @@
-"""Make one of findings, and of launches, that are the same: for scripts with many launches."""
+"""Merging equal findings and launches, for scripts with many launches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Launch(NamedTuple):
     """Launches of one kernel in one shape; the counts and `seconds` are sums over them.
 
     `idle_warps` are the warps of which no thread read or wrote anything, `stopped` is what ended
-    one of the launches before its last block: the counts are those up to there.
+    one of the launches before its last block: the counts are those up to then.
     """
 
     kernel: str
@@ -27,14 +27,14 @@ class Launch(NamedTuple):
 
     @property
     def shape(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-        """What makes two launches the same: kernel, grid and block."""
+        """What makes two launches equal: kernel, grid and block."""
         return self.kernel, self.grid, self.block
 
 
 def findings(found: Iterable[Finding]) -> list[Finding]:
-    """Make one of the findings that say the same of the same lines, and add their counts.
+    """Merge the findings that say the same of the same lines, and add their counts.
 
-    The first one's element, threads and words stay.
+    The first one's element, threads and words are kept.
     """
     folded: dict[tuple[Any, ...], Finding] = {}
     for finding in found:
@@ -47,7 +47,7 @@ def findings(found: Iterable[Finding]) -> list[Finding]:
 
 
 def _sameness(finding: Finding) -> tuple[Any, ...]:
-    """What findings have in common that are one mistake; those of no line need the same words."""
+    """The key of findings that are one mistake; those without a line need the same message."""
     return (
         finding.kind,
         finding.severity,
