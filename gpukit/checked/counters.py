@@ -115,7 +115,7 @@ COUNTERS: dict[str, Counter] = {
         "updates", "most updates of one element in the launch (shared memory: in a block)", "none",
     ),
     "flops_float16": Counter("operations", "arithmetic on float16",
-                             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum hmul, 2 * hfma"),
+                             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum, hmul, 2 * hfma"),
     "flops_float32": Counter("operations", "arithmetic on float32",
                              "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum, fmul, 2 * ffma",
                              "functions such as exp become several instructions"),

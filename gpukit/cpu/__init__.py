@@ -1,7 +1,7 @@
 """The `numba.cuda` namespace of the cpu and checked targets: `from gpukit import cuda`.
 
-Names that need Numba itself (types, vector types, libdevice, random numbers) are imported when
-they are first asked for, so that importing the namespace stays quick.
+Names that need Numba itself (types, vector types, libdevice, random numbers) are imported on
+first access, so that importing the namespace stays fast.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ implementation = "gpukit"
 KernelRuntimeError = errors.KernelError
 _auto_device = auto_device
 
-# Modules that are imported when first asked for: they bring Numba with them.
+# Modules that are imported on first access: they import Numba.
 _MODULES = ("cache_hints", "libdevice", "random", "vector_types")
 _CACHE_HINTS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt")
 _FROM_NUMBA = {"types": "numba.core.types", "config": "numba.core.config"}
@@ -115,7 +115,7 @@ def _lazy(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    # A package of our own that is about to be imported is not looked for in Numba.
+    # A subpackage that is about to be imported is not looked up in Numba.
     package = Path(__file__).with_name(f"{name}.py").exists() and name not in _MODULES
     found = None if name.startswith("__") or package else _lazy(name)
     if found is None:

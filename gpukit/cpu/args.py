@@ -1,4 +1,4 @@
-"""`cuda.In`, `cuda.Out` and `cuda.InOut`: what a kernel does with an array argument."""
+"""`cuda.In`, `cuda.Out` and `cuda.InOut`: whether a kernel reads or writes an array argument."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class ArgHint:
 
 
 class In(ArgHint):
-    """The kernel only reads the array: what it writes there is lost."""
+    """The kernel only reads the array: what it writes there is discarded."""
 
     copy_out = False
 
 
 class Out(ArgHint):
-    """The kernel only writes the array: what was in it is not there in the kernel."""
+    """The kernel only writes the array: it does not see the array's contents."""
 
     copy_in = False
 
@@ -38,5 +38,5 @@ class InOut(ArgHint):
 
 
 def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
-    """Return `value` as a hint, `InOut` where it is not one yet."""
+    """Return `value` as a hint, wrapped in `InOut` where it is not one yet."""
     return value if isinstance(value, ArgHint) else default(value)

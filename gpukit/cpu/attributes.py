@@ -1,15 +1,15 @@
-"""What a device says of itself by the names of CUDA's `CU_DEVICE_ATTRIBUTE_...`, beyond limits.
+"""Device attributes other than limits, by the names of CUDA's `CU_DEVICE_ATTRIBUTE_...`.
 
-There is no GPU here. Rates and sizes are those of a Tesla T4, the GPU of the modelled compute
-capability that most people have met; what only a GPU has is 0, as on a GPU without it.
+There is no GPU here. Rates and sizes are those of a Tesla T4, the most common GPU of the
+modelled compute capability; what only a GPU has is 0, as on a GPU without it.
 """
 
 from __future__ import annotations
 
 from gpukit.cpu.limits import COMPUTE_CAPABILITY, LIMITS
 
-# A CPU that stands in for a GPU: it shares its memory with the host, runs one launch at a time,
-# and sits on no bus.
+# A CPU in place of a GPU: it shares its memory with the host, runs one launch at a time,
+# and is on no PCI bus.
 FACTS = {
     "CAN_MAP_HOST_MEMORY": 1,
     "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM": 1,
@@ -71,7 +71,7 @@ _ALSO = {
     "SHARED_MEMORY_PER_BLOCK": LIMITS["MAX_SHARED_MEMORY_PER_BLOCK"],
 }
 
-# What is not here.
+# What the CPU target lacks.
 _ABSENT = (
     "ASYNC_ENGINE_COUNT", "CAN_FLUSH_REMOTE_WRITES", "CAN_TEX2D_GATHER",
     "CAN_USE_64_BIT_STREAM_MEM_OPS", "CAN_USE_64_BIT_STREAM_MEM_OPS_V1",

@@ -1,4 +1,4 @@
-"""`numba.cuda.cudadecl`: where other people's code says which types its functions have."""
+"""`numba.cuda.cudadecl`: the registry in which third-party code declares its functions' types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`numba.cuda.cudaimpl`: where other people's code says what its functions become in LLVM."""
+"""`numba.cuda.cudaimpl`: the registry in which third-party code lowers its functions to LLVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits to be freed in a context. Arrays never wait: nothing refers to them, they are gone."""
+"""Pending deallocations of a context. Arrays are never pending: reference counting frees them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Deallocations:
-    """Calls that free something, done at once; those made while it is disabled wait."""
+    """Calls that free something, executed at once; calls made while it is disabled are deferred."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Callable[[Any], object], Any]] = []
@@ -19,23 +19,23 @@ class Deallocations:
 
     @property
     def is_disabled(self) -> bool:
-        """Whether calls wait, as in a `with cuda.defer_cleanup():` block."""
+        """Whether calls are deferred, as in a `with cuda.defer_cleanup():` block."""
         return self._disabled > 0
 
     def add_item(self, dtor: Callable[[Any], object], handle: Any, size: int = 0) -> None:
-        """Call `dtor(handle)`, now or when calls no longer wait; the `size` does not matter."""
+        """Call `dtor(handle)`, now or when calls are no longer deferred; `size` is ignored."""
         self._waiting.append((dtor, handle))
         self.clear()
 
     def clear(self) -> None:
-        """Make the calls that wait, unless it is disabled."""
+        """Make the deferred calls, unless it is disabled."""
         while self._waiting and not self._disabled:
             dtor, handle = self._waiting.pop(0)
             dtor(handle)
 
     @contextlib.contextmanager
     def disable(self) -> Iterator[None]:
-        """Let calls wait inside a `with` block, and until the next `clear` after it."""
+        """Defer calls inside a `with` block, and until the next `clear` after it."""
         self._disabled += 1
         try:
             yield

@@ -1,4 +1,4 @@
-"""`numba.cuda.descriptor`: the target of kernels, whose contexts other people's code asks for."""
+"""`numba.cuda.descriptor`: the target of kernels, whose contexts third-party code requests."""
 
 from __future__ import annotations
 

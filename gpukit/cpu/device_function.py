@@ -66,7 +66,7 @@ class DeviceFunction:
         return str(native.inspect_asm(signature))
 
     def inspect_sass(self, signature: Any = None) -> Any:
-        """Raise: a device function has no machine code of its own, and no GPU is here."""
+        """Raise: a device function has no machine code of its own, and there is no GPU."""
         raise errors.TargetError("Cannot inspect SASS of a device function")
 
     def __reduce__(self) -> Any:

@@ -1,7 +1,7 @@
-"""The one device of the CPU target, its context, and what both say about themselves.
+"""The one device of the CPU target, its context, and their attributes.
 
-Limits are those of a GPU, because launches are held to them, and rates those of the modelled one
-(`attributes`). Name, cores and memory are this machine's own.
+Limits are those of a GPU, because launches must respect them, and rates those of the modelled
+GPU (`attributes`). Name, cores and memory are this machine's own.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _ONE = "The CPU target has one device."
 
 
 class Device:
-    """The CPU of this machine, in the shape of a CUDA device."""
+    """The CPU of this machine, with the interface of a CUDA device."""
 
     id = 0
-    # The form that CUDA prescribes, all zeros: there is no GPU to name.
+    # The format that CUDA prescribes, all zeros: there is no GPU to name.
     uuid = "GPU-00000000-0000-0000-0000-000000000000"
     compute_capability = COMPUTE_CAPABILITY
     supports_float16 = True
@@ -39,11 +39,11 @@ class Device:
     def __init__(self, devnum: int = 0) -> None:
         if devnum != 0:
             raise IndexError(f"Device: expected device 0, got {devnum}. {_ONE}")
-        vars(self).update(ATTRIBUTES)  # host functions ask for some at every launch
+        vars(self).update(ATTRIBUTES)  # host functions read some at every launch
 
     @property
     def name(self) -> str:
-        """The processor's own name."""
+        """The processor's name."""
         return machine.cpu_name()
 
     @functools.cached_property
@@ -62,7 +62,7 @@ class Device:
         return f"<CPU device 0 '{self.name}'>"
 
     def get_device_identity(self) -> dict[str, int]:
-        """Return where the device sits on the bus: nowhere."""
+        """Return the device's location on the PCI bus, all zeros: there is none."""
         return {"pci_domain_id": 0, "pci_bus_id": 0, "pci_device_id": 0}
 
     def get_primary_context(self) -> Context:
@@ -77,7 +77,7 @@ class Device:
 
 
 class Context:
-    """The context of the CPU device: where memory, streams and events come from."""
+    """The context of the CPU device, which allocates memory and creates streams and events."""
 
     handle = 0
 
@@ -126,7 +126,7 @@ class Context:
     def memhostalloc(
         self, bytesize: int, mapped: bool = False, portable: bool = False, wc: bool = False
     ) -> Any:
-        """Return `bytesize` bytes of host memory, mapped to the device where asked for."""
+        """Return `bytesize` bytes of host memory, mapped to the device where requested."""
         make: Any = arrays.mapped_array if mapped else arrays.pinned_array
         return make(bytesize, "u1")
 
@@ -139,7 +139,7 @@ class Context:
         return allocations.Memory(contiguity.host_of(owner))
 
     def get_ipc_handle(self, memory: Any) -> Any:
-        """Refuse: sharing memory between processes needs a GPU."""
+        """Raise: sharing memory between processes needs a GPU."""
         raise errors.TargetError(
             "get_ipc_handle: CUDA IPC needs a GPU. On the CPU target share arrays between "
             "processes with multiprocessing.shared_memory."
@@ -171,7 +171,7 @@ class Context:
 
     @contextlib.contextmanager
     def defer_cleanup(self) -> Iterator[None]:
-        """Let what `deallocations` is told wait; arrays are freed by reference counting."""
+        """Defer the calls given to `deallocations`; arrays are freed by reference counting."""
         with self.deallocations.disable():
             yield
 
@@ -254,7 +254,7 @@ gpus = DeviceList(_device)
 
 
 def get_context(devnum: int | None = None) -> Context:
-    """Return the context of a device, of the only one here."""
+    """Return the context of a device: the only one there is."""
     if devnum is not None:
         gpus[devnum]
     return _context
@@ -264,7 +264,7 @@ current_context = get_context
 
 
 def require_context(func: F) -> F:
-    """Make sure of a context before `func` runs; here there always is one."""
+    """Ensure that there is a context before `func` runs; here there always is one."""
     return func
 
 
@@ -294,7 +294,7 @@ def close() -> None:
 
 
 def is_available() -> bool:
-    """Return True: kernels run, on the CPU. `detect` tells what runs them."""
+    """Return True: kernels run, on the CPU. `detect` prints on what."""
     return True
 
 
@@ -304,7 +304,7 @@ def is_supported_version() -> bool:
 
 
 def cuda_error() -> None:
-    """Return None: nothing failed on the way to this namespace."""
+    """Return None: importing this namespace cannot fail."""
 
 
 def is_float16_supported() -> bool:
@@ -347,7 +347,7 @@ def detect() -> bool:
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Put off the freeing of memory; here it costs nothing worth putting off."""
+    """Defer the freeing of memory; here that has no effect worth deferring."""
     with _context.defer_cleanup():
         yield
 

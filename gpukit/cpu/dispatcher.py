@@ -16,7 +16,7 @@ from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.launch import configure, failure, marshal
 from gpukit.cpu.launch.launcher import Launcher
 
-# Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
+# Options of numba.cuda.jit. Those not used here have no effect on a CPU.
 _OPTIONS = frozenset(
     [
         "device", "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache",
@@ -30,7 +30,7 @@ _OPTIONS = frozenset(
 def jit(func_or_sig: Any = None, **options: Any) -> Any:
     """Make a kernel, or with `device=True` a function that kernels call.
 
-    Takes what `numba.cuda.jit` takes: nothing, one signature, or a list of them. `fastmath`,
+    Accepts what `numba.cuda.jit` accepts: nothing, one signature, or a list of them. `fastmath`,
     `debug` and `extensions` work as there; `boundscheck=False` lets a kernel skip the check of
     every access that cannot be checked before a loop. The other options are accepted.
     """
@@ -94,7 +94,7 @@ class Kernel:
     def __getitem__(self, items: Any) -> Configured:
         try:
             made = self._configured.get(items)
-        except TypeError:  # it cannot be a key, such as one with lists
+        except TypeError:  # unhashable, such as a configuration with lists
             return Configured(self, configure.parse(items))
         if made is None or _has_float(items):  # 2.0 == 2, but sizes must be integers
             made = Configured(self, configure.parse(items))
@@ -128,16 +128,16 @@ class Kernel:
 
     @property
     def overloads(self) -> dict[Any, Any]:
-        """What was compiled, by argument types."""
+        """The compiled overloads, by argument types."""
         return self.launcher.overloads()
 
     @property
     def nopython_signatures(self) -> list[Any]:
-        """As `signatures`; every kernel is compiled without Python objects."""
+        """Like `signatures`; every kernel is compiled without Python objects."""
         return self.signatures
 
     def specialize(self, *arguments: Any) -> Kernel:
-        """Return the kernel for the types of these arguments, or for these types, only."""
+        """Return the kernel specialized for the types of these arguments, or for these types."""
         if self.specialized:
             raise errors.TargetError(
                 f"Dispatcher already specialized: {self.py_func.__name__} was made for given "
@@ -150,7 +150,7 @@ class Kernel:
 
     @property
     def specialized(self) -> bool:
-        """Whether the kernel was made for given types."""
+        """Whether the kernel was specialized for given types."""
         return bool(self._given)
 
     def compile(self, signature: Any) -> Any:
@@ -182,7 +182,7 @@ class Kernel:
         return self.inspect_sass(signature)
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
-        """Raise: a CPU thread has no register count of a GPU."""
+        """Raise: a CPU has no register count per GPU thread."""
         raise errors.TargetError(
             "Registers are counted by NVIDIA's compiler. Install it to ask for them on the cuda "
             f"target, {target.INSTALL}"
@@ -193,7 +193,7 @@ class Kernel:
         return self.launcher.per_overload("shared_bytes", signature)
 
     def get_local_mem_per_thread(self, signature: Any = None) -> Any:
-        """Return the bytes of local arrays of a thread, by signature."""
+        """Return the bytes of local arrays per thread, by signature."""
         return self.launcher.per_overload("local_bytes", signature)
 
     def get_const_mem_size(self, signature: Any = None) -> Any:
@@ -201,7 +201,7 @@ class Kernel:
         return self.launcher.per_overload("const_bytes", signature)
 
     def get_max_threads_per_block(self, signature: Any = None) -> Any:
-        """Return the largest block, by signature."""
+        """Return the largest block size, by signature."""
         return self.launcher.per_overload("max_threads_per_block", signature)
 
     def __signature__(self) -> inspect.Signature:  # pragma: no cover - for help()
@@ -223,7 +223,7 @@ def _type_of(argument: Any) -> Any:
 
 
 def _has_float(items: tuple[Any, ...]) -> bool:
-    """Tell whether a float stands among the items, or in a tuple among them."""
+    """Tell whether a float is among the items, or in a tuple among them."""
     for item in items:
         if type(item) is float or (type(item) is tuple and float in map(type, item)):
             return True
@@ -258,7 +258,7 @@ class Configured:
         return self.shape.shared
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
-        __tracebackhide__ = True  # IPython and pytest then show the person's own lines
+        __tracebackhide__ = True  # IPython and pytest then show the user's own lines
         if named:
             name = self.kernel.py_func.__name__
             raise errors.ArgumentError(
@@ -287,7 +287,7 @@ class ForAll:
     """A kernel that is launched with enough threads for a number of tasks."""
 
     def __init__(self, kernel: Any, tasks: int, block: int, stream: Any, shared: int) -> None:
-        self.kernel = kernel  # a Kernel, or what is launched like one
+        self.kernel = kernel  # a Kernel, or an object launched like one
         self.tasks = tasks
         self.block = block or 256
         self.stream = stream

@@ -1,4 +1,4 @@
-"""The errors that host code written for Numba's CUDA driver interface may want to catch."""
+"""The errors that host code written for Numba's CUDA driver interface may catch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class CudaDriverError(errors.GpukitError):
 
 
 class CudaAPIError(CudaDriverError):
-    """A call that a CUDA driver would refuse; `code` is the number it would answer with."""
+    """A call that a CUDA driver would reject; `code` is the error code that it would return."""
 
     def __init__(self, code: int, msg: str) -> None:
         super().__init__(f"[{code}] {msg}")
@@ -43,7 +43,7 @@ class NvrtcError(Exception):
 
 
 class NvrtcCompilationError(NvrtcError):
-    """C++ source was refused by NVIDIA's compiler."""
+    """C++ source was rejected by NVIDIA's compiler."""
 
 
 class NvrtcSupportError(ImportError):

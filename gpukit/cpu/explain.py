@@ -1,4 +1,4 @@
-"""`gpukit.explain`: show the loops that a kernel becomes."""
+"""`gpukit.explain`: show the loops into which a kernel is compiled."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gpukit.cpu.launch import configure, marshal
 
 
 def explain(kernel: Any, *arguments: Any, block: Any = None) -> str:
-    """Return, as readable Python, the loops that a kernel becomes for these arguments.
+    """Return, as readable Python, the loops into which a kernel is compiled for these arguments.
 
     `block` is the block shape of the launch; without it the loops are for any shape. Accesses
-    inside `check_range(...)` are tested once a row, before the loop over threadIdx.x.
+    inside `check_range(...)` are bounds-checked once per row, before the loop over threadIdx.x.
 
     >>> import numpy as np
     >>> from gpukit import cuda

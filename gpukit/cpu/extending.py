@@ -1,7 +1,7 @@
-"""`numba.cuda.extending`: functions and types that kernels know and `numba.njit` does not.
+"""`numba.cuda.extending`: functions and types known to kernels but not to `numba.njit`.
 
-What is registered here goes to the target "cuda" (`compiler.kernel_target`), unless the call names
-another one. Types, their models and what boxes them are Numba's: they belong to no target.
+Registrations here go to the target "cuda" (`compiler.kernel_target`), unless the call names
+another one. Types, their models and their boxing are Numba's: they belong to no target.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ lower_setattr_generic = implementations.lower_setattr_generic
 
 
 def intrinsic(*function: Any, **options: Any) -> Any:
-    """Make an intrinsic of a function, or return what does so with these options."""
+    """Make an intrinsic of a function, or return a decorator with these options."""
     decorate = extending.intrinsic(**{"target": "cuda", **options})
     return decorate(*function) if function else decorate
 
 
 def register_jitable(*function: Any, **options: Any) -> Any:
-    """Let kernels call a Python function, which stays one on the host."""
+    """Let kernels call a Python function, which stays a Python function on the host."""
     inline = options.pop("inline", "never")
 
     def register(plain: Any) -> Any:
@@ -49,7 +49,7 @@ def register_jitable(*function: Any, **options: Any) -> Any:
 
 
 def type_callable(function: Any) -> Callable[..., Any]:
-    """Register what finds the types of a function, or of an operation that a text names."""
+    """Register the typing of a function, or of an operation given as a string."""
 
     def register(typing_function: Any) -> Any:
         body = {"key": function, "generic": lambda self: typing_function(self.context)}

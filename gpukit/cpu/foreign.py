@@ -1,9 +1,9 @@
 """`cuda.declare_device` without a GPU: device functions in CUDA C++ by the host's C++ compiler.
 
-The source is given by `link`, of `declare_device` or of the `cuda.jit` whose kernel calls it. Much
-CUDA C++ written for `declare_device` is plain C++ with `__device__` before it. Where a
-C++ compiler is installed that is compiled, linked into a library and called from kernels. What
-needs a GPU's headers or registers is refused with the compiler's own words.
+The source is passed as `link`, to `declare_device` or to the `cuda.jit` whose kernel calls it. Much
+CUDA C++ written for `declare_device` is plain C++ after `__device__`. Where a
+C++ compiler is installed it compiles that to a library that kernels call. Code that
+needs a GPU's headers or registers is rejected with the compiler's own message.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from gpukit import errors
 
-# What CUDA C++ says beyond C++ and what that means on a CPU.
+# The keywords of CUDA C++ that C++ lacks, and what they mean on a CPU.
 PRELUDE = """\
 #include <cmath>
 #include <cstddef>
@@ -45,7 +45,7 @@ _linked: ContextVar[tuple[Any, ...]] = ContextVar("_linked", default=())
 
 
 class _Source(NamedTuple):
-    """CUDA C++: its text, its name, and the folder to look in for what it includes."""
+    """CUDA C++: its text, its name, and the folder in which its includes are searched."""
 
     text: str
     name: str
@@ -62,13 +62,13 @@ class CUSource:
 def declare_device(
     name: str, sig: Any, link: Any = None, use_cooperative: bool = False, abi: str = "numba"
 ) -> Any:
-    """Return a function for use in kernels that is written in CUDA C++ and given by `link`.
+    """Return a function for use in kernels that is written in CUDA C++ and passed as `link`.
 
     `mul = cuda.declare_device("mul", "float32(float32, float32)", link="mul.cu")`. With Numba's
     convention the C++ function is `int mul(float *result, float x, float y)`, 0 for success;
     with `abi="c"` it is `float mul(float x, float y)`. `link` is a file, a `CUSource`, or a
-    collection of them; without it the kernel's own `cuda.jit(link=...)` is meant. Nothing checks
-    what C++ code does with memory.
+    collection of them; without it the kernel's own `cuda.jit(link=...)` is used. Nothing checks
+    the memory accesses of C++ code.
     """
     signature = _signature(sig)
     if use_cooperative:
@@ -127,7 +127,7 @@ class _Lowering:
 
 @contextlib.contextmanager
 def linking(kernel: Any) -> Iterator[None]:
-    """Let the kernel that is compiled inside the `with` block call what its `link` holds."""
+    """Let the kernel that is compiled inside the `with` block call the functions in its `link`."""
     items = tuple(_links(kernel, []))
     for item in items:
         if isinstance(item, (str, os.PathLike)) and not Path(item).is_file():
@@ -140,7 +140,7 @@ def linking(kernel: Any) -> Iterator[None]:
 
 
 def _links(function: Any, seen: list[Any]) -> Iterator[Any]:
-    """Yield what a kernel, and the device functions that it calls, are to be linked with."""
+    """Yield the `link` options of a kernel and of the device functions that it calls."""
     from gpukit.compiler.frontend import resolve
 
     if any(function is s for s in seen):
@@ -176,7 +176,7 @@ def resolve(name: str, link: Any) -> str:
 
 
 def _nothing_linked(name: str) -> errors.TargetError:
-    """Return the error for a function that no CUDA C++ is given for."""
+    """Return the error for a function without CUDA C++ source."""
     if _linked.get():
         return _made_for_gpu(f"declare_device({name!r})", _linked.get()[0])
     return errors.TargetError(
@@ -193,7 +193,7 @@ def _items(link: Any) -> Iterable[Any]:
 
 
 def _is_text(item: Any) -> bool:
-    """Tell whether something to link is CUDA C++; anything else is code made for a GPU."""
+    """Tell whether something to link is CUDA C++; anything else is code compiled for a GPU."""
     if isinstance(item, (str, os.PathLike)):
         return Path(item).suffix in _TEXTS
     return type(item).__name__ == "CUSource" and getattr(item, "data", None) is not None
@@ -249,13 +249,13 @@ def _library(sources: tuple[_Source, ...], search: tuple[str, ...]) -> tuple[cty
 def _build(
     compiler: str, sources: Sequence[_Source], search: Sequence[str], folder: Path
 ) -> ctypes.CDLL:
-    """Compile every source and load the library; the file may go once it is loaded."""
+    """Compile every source and load the library; the file may be deleted once it is loaded."""
     prelude = folder / "prelude.h"
     prelude.write_text(PRELUDE, encoding="utf-8")
     files = []
     for number, source in enumerate(sources):
         file = folder / f"source{number}.cpp"
-        # What the compiler says is to name the file and the line that people wrote.
+        # The compiler's messages should name the file and the line that the user wrote.
         text = f"#line 1 {json.dumps(source.name)}\n{source.text}"
         file.write_text(text, encoding="utf-8")
         files.append(str(file))

@@ -1,4 +1,4 @@
-"""Names of `numba.cuda` that need a GPU or its compiler: each says so, and what to do."""
+"""Names of `numba.cuda` that need a GPU or its compiler: calling one raises and says what to do."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WHY = {
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:
-    """Return a function of this name whose every call says why it cannot work here."""
+    """Return a function of this name whose calls raise and say why it cannot work here."""
 
     def refuse(*args: Any, **kws: Any) -> NoReturn:
         raise errors.TargetError(f"cuda.{name} is not available on the CPU target: {WHY[name]}")

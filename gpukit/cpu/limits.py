@@ -1,18 +1,18 @@
-"""The limits of the modelled GPU, by CUDA's names. Launches are held to them."""
+"""The limits of the modelled GPU, by CUDA's names. Launches must respect them."""
 
 from __future__ import annotations
 
-# The feature level whose rules kernels here follow (Turing: 1024 threads a block, threads of a
-# warp that may diverge freely, match and shuffle operations, cooperative launches). A model,
+# The compute capability whose rules kernels here follow (Turing: 1024 threads per block, threads
+# of a warp that may diverge freely, match and shuffle operations, cooperative launches). A model,
 # not hardware: no GPU is present.
 COMPUTE_CAPABILITY = (7, 5)
 
-# Limits that launches are held to; sizes are (x, y, z). Sources: CUDA C++ Programming Guide,
+# Limits that launches must respect; sizes are (x, y, z). Sources: CUDA C++ Programming Guide,
 # table of technical specifications, compute capability 7.5.
-MAX_THREADS = 1024  # of a block
+MAX_THREADS = 1024  # per block
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_SHARED = 48 * 1024  # bytes of a block
+MAX_SHARED = 48 * 1024  # bytes per block
 
 LIMITS = {
     "MAX_THREADS_PER_BLOCK": MAX_THREADS,

@@ -1,4 +1,4 @@
-"""What this computer is: the name of its processor, its cores and its memory."""
+"""Facts about this computer: the name of its processor, its cores and its memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _sysctl(key: str) -> str:
 
 @functools.cache
 def cpu_name() -> str:
-    """Return the processor's own name, such as `Intel(R) Xeon(R) Platinum 8481C`."""
+    """Return the processor's name, such as `Intel(R) Xeon(R) Platinum 8481C`."""
     if sys.platform == "darwin":
         name = _sysctl("machdep.cpu.brand_string")
     else:
@@ -76,7 +76,7 @@ def _number(path: Path) -> int | None:
 
 def _linux() -> MemoryInfo:
     total, free = _kib("MemTotal"), _kib("MemAvailable") or _kib("MemFree")
-    # In a container the limit of the control group is the memory there is.
+    # In a container the limit of the control group is the available memory.
     limit, used = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
     if limit is not None and 0 < limit < total:
         total, free = limit, min(free, limit - (used or 0))
@@ -103,7 +103,7 @@ def _windows() -> MemoryInfo:
 
 
 def memory() -> MemoryInfo:
-    """Ask the operating system for the free and total memory, in bytes."""
+    """Return the free and total memory, in bytes, from the operating system."""
     if sys.platform == "win32":
         return _windows()
     if sys.platform == "darwin":

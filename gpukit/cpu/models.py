@@ -1,4 +1,4 @@
-"""`numba.cuda.models`: how values of other people's types lie in memory."""
+"""`numba.cuda.models`: the memory layout of the values of third-party types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The operations that a host program asks of the device, for an observer of their order.
+"""The operations that a host program requests of the device, for an observer of their order.
 
-On the CPU target each is done when its call returns. What a GPU would do later, and in which order,
-is followed by checked mode (`checked/ordering/`), for which the target asks; without an observer
+On the CPU target each is done when its call returns. Checked mode (`checked/ordering/`) tracks what
+a GPU would do later, and in which order; the target enables it, and without an observer
 nothing is recorded.
 """
 
@@ -13,10 +13,10 @@ from gpukit import target
 
 
 class Observer(Protocol):
-    """What is called for every operation; a `stream` of 0 is the synchronous form of a call."""
+    """The callbacks for every operation; a `stream` of 0 is the synchronous form of a call."""
 
     def copied(self, target: Any, source: Any, stream: Any, given: Any) -> None:
-        """Bytes go from `source` to `target`; `source` may be a host copy of what was `given`."""
+        """Bytes are copied from `source` to `target`; `source` may be a host copy of `given`."""
 
     def assigned(self, target: Any, value: Any, stream: Any) -> None:
         """Elements of a device array are set to a value or to the elements of another array."""
@@ -37,10 +37,10 @@ class Observer(Protocol):
         """The host has waited for a stream; None stands for all streams."""
 
     def called_back(self, callback: Any, stream: Any) -> Any:
-        """Return the callback that is to be called when the work before it in a stream is done."""
+        """Return the callback to be called when the work before it in a stream is done."""
 
     def watched(self, array: Any) -> Any:
-        """Return new memory that host and device reach in a form that reports host accesses."""
+        """Return new memory that host and device access, as an array that reports host accesses."""
 
     def locked(self, arrays: Any, kind: str) -> None:
         """Host arrays are page-locked, and mapped where the kind says so."""
@@ -54,9 +54,9 @@ _observer: Any = _OF_THE_TARGET
 
 
 def observe(observer: Observer | None) -> Observer | None:
-    """Let an observer see every operation from now on, None for nobody; return the one before.
+    """Let an observer see every operation from now on, None for none; return the previous one.
 
-    At first it is the target's (`target.observers`).
+    Initially it is the target's (`target.observers`).
     """
     global _observer
     before, _observer = _observer, observer

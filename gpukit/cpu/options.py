@@ -10,7 +10,7 @@ _CARVEOUTS = ("default", "maxl1", "maxshared")
 
 
 def check(options: dict[str, Any]) -> None:
-    """Raise for values that Numba's CUDA target refuses too."""
+    """Raise for values that Numba's CUDA target rejects too."""
     bounds = launch_bounds(options)
     if len(bounds) > 3:
         raise errors.LaunchError(
@@ -21,7 +21,7 @@ def check(options: dict[str, Any]) -> None:
 
 
 def launch_bounds(options: dict[str, Any]) -> tuple[int, ...]:
-    """Return the launch bounds of a kernel, the most threads of a block first."""
+    """Return the launch bounds of a kernel, first the maximum number of threads per block."""
     given = options.get("launch_bounds")
     if given is None:
         return ()
@@ -42,7 +42,7 @@ def _check_carveout(value: Any) -> None:
 
 
 def check_launch(name: str, options: dict[str, Any], threads: int) -> None:
-    """Refuse a block that has more threads than the kernel was bound to."""
+    """Raise for a block that has more threads than the kernel's launch bounds."""
     bounds = launch_bounds(options)
     if bounds and threads > bounds[0]:
         raise errors.LaunchError(

@@ -1,4 +1,4 @@
-"""How kernels and device functions are pickled, for other processes and for copies."""
+"""Pickling of kernels and device functions, for other processes and for copies."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpukit.compiler.frontend import unsaved
 def reduced(made: Any, make: Callable[..., Any], *rest: Any) -> Any:
     """Return what `__reduce__` must return for a decorated function.
 
-    Where its module has it under its name, others find it there, but for a notebook and a prompt,
-    which no other process can import. Otherwise `make(function, *rest)` makes it anew, of the
-    function by value: its code and what it captured, and its text where no file has it.
+    If its module has it under its name, it is pickled by reference, except in a notebook or at a
+    prompt, which no other process can import. Otherwise `make(function, *rest)` recreates it from
+    the function by value: its code and what it captured, and its source where no file has it.
     """
     found: Any = _importable(made.__module__)
     for name in made.__qualname__.split("."):

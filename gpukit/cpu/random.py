@@ -21,7 +21,7 @@ xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=Tru
 
 TWO_PI_FLOAT32 = np.float32(2 * math.pi)
 TWO_PI_FLOAT64 = np.float64(2 * math.pi)
-# The step from one 53-bit whole number to the next, as a fraction of one.
+# The distance of consecutive 53-bit fractions in [0, 1).
 UNIT_53_BITS = np.float64(2.0**-53)
 
 
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
 @jit(device=True)
 def splitmix64(seed):  # type: ignore[no-untyped-def]
-    """Return a well mixed 64-bit number made from a seed, however small."""
+    """Return a well mixed 64-bit number derived from a seed, however small."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -145,7 +145,7 @@ def _init_all(states, seed, subsequence_start):  # type: ignore[no-untyped-def]
 
 
 def init_xoroshiro128p_states_cpu(states: Any, seed: int, subsequence_start: int = 0) -> None:
-    """Set all states of a host array, each 2**64 steps after the one before it."""
+    """Set all states of a host array, each 2**64 steps after the previous one."""
     # Seeds are 64-bit patterns: a negative one stands for its two's complement.
     scalar.as_njit(_init_all)(states, np.uint64(int(seed) % 2**64), int(subsequence_start))
 
@@ -162,7 +162,7 @@ def init_xoroshiro128p_states(
 def create_xoroshiro128p_states(
     n: int, seed: int, subsequence_start: int = 0, stream: Any = 0
 ) -> DeviceNDArray:
-    """Return a device array of n generator states, one for each of n threads."""
+    """Return a device array of n generator states, one per thread."""
     states = device_array(n, dtype=xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
     return states

@@ -13,8 +13,8 @@ from gpukit.cpu.memory.arrays import as_cuda_array, is_cuda_array
 from gpukit.cpu.memory.contiguity import host_of, is_cuda_ndarray
 from gpukit.cpu.memory.ndarray import DeviceNDArray
 
-# Elements are combined in chunks and the chunks' results after that, as blocks of a GPU do:
-# sums of many float32 values lose less this way than one after the other.
+# Elements are combined in chunks and then the chunks' results, as blocks of a GPU do: sums of
+# many float32 values lose less precision this way than one after the other.
 CHUNK = 1024
 _BLOCK = 32
 cuda: Any = intrinsics
@@ -46,7 +46,7 @@ def _kernels(functor: Any) -> tuple[Any, Any]:
 
 
 class Reduce:
-    """A reduction made from a function of two values that may be grouped in any order.
+    """A reduction with an associative function of two values.
 
     >>> import numpy as np
     >>> add = Reduce(lambda a, b: a + b)

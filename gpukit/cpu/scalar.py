@@ -1,7 +1,7 @@
 """A device function as a plain Numba function: for ufuncs, reductions and host-side loops.
 
 Such functions have no threads, so Numba compiles them as they are. Device functions that they
-call are turned into Numba functions too, wherever their names are bound.
+call are converted to Numba functions too, wherever their names are bound.
 """
 
 from __future__ import annotations

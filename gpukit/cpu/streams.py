@@ -1,11 +1,11 @@
 """Streams and events of the CPU target.
 
 A launch returns when it is done, so everything in a stream is done as soon as it was called,
-and in order. Streams therefore hold nothing back; they run callbacks, and events take times.
+and in order. Streams therefore defer nothing; they run callbacks, and events record times.
 
 On a GPU launches in several streams return at once, and an event that is recorded in a later loop
-stands behind its own stream's launch only. Here the launches of the other streams lie in between:
-`launched` counts what they took, and an event leaves it out.
+comes after its own stream's launch only. Here the launches of the other streams lie in between:
+`launched` sums up their time, and an event subtracts it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Callback = Callable[["Stream", int, Any], object]
 class Stream:
     """A queue of work. Here all work before a call is done when the call is made."""
 
-    number = 0  # of those that `stream()` made, in order, from 1
+    number = 0  # among those that `stream()` created, in order, from 1
 
     def __init__(self, handle: int, finalizer: object = None, external: bool = False) -> None:
         self.handle = handle
@@ -54,7 +54,7 @@ class Stream:
         self._worker: ThreadPoolExecutor | None = None
         self._pending: list[Future[None]] = []
         self._lock = threading.Lock()
-        self._launched_at: int | None = None  # `_Launches.total` behind its last launch
+        self._launched_at: int | None = None  # `_Launches.total` after its last launch
         _alive.add(self)
 
     def __int__(self) -> int:
@@ -92,7 +92,7 @@ class Stream:
     def add_callback(self, callback: Callback, arg: Any = None) -> None:
         """Call `callback(stream, status, arg)` on another thread, in order of registration.
 
-        As with CUDA the callback must not launch kernels; an exception in it is a warning.
+        As with CUDA the callback must not launch kernels; an exception in it becomes a warning.
         """
         observer = operations.observer()
         if observer is not None:
@@ -136,13 +136,13 @@ class Stream:
 
 
 class _Launches:
-    """What launches in streams other than the default ones, which wait for all, took in ns."""
+    """The time in ns of launches in streams other than the default ones, which wait for all."""
 
     total = 0
 
 
 def launched(stream: Any, began: int) -> None:
-    """Take note of a launch that began at a time of `perf_counter_ns` and has just ended."""
+    """Record a launch that began at a time of `perf_counter_ns` and has just ended."""
     if _is_apart(stream):
         _Launches.total += time.perf_counter_ns() - began
         stream._launched_at = _Launches.total
@@ -153,7 +153,7 @@ def _is_apart(stream: Any) -> bool:
 
 
 class Event:
-    """A point in time in a stream. Times are real, taken from the clock of this machine."""
+    """A point in time in a stream. Times are real, from this machine's clock."""
 
     def __init__(self, handle: int = 0, finalizer: object = None, timing: bool = True) -> None:
         self.handle = handle or next(_handles)
@@ -162,9 +162,9 @@ class Event:
         self._stream: Any = DEFAULT
 
     def record(self, stream: Any = 0) -> None:
-        """Take the time: everything before this call is done.
+        """Record the time: everything before this call is done.
 
-        What other streams launched since this stream's last launch is left out.
+        Launches of other streams since this stream's last launch are not included.
         """
         self._stream = stream
         self._recorded_ns = time.perf_counter_ns()
@@ -212,7 +212,7 @@ class Event:
                 _INVALID_HANDLE,
                 f"elapsed_time: the {role} event was never recorded. Call record() on it first.",
             )
-        self._completed()  # a GPU refuses to tell the time of an event that is not done
+        self._completed()  # a GPU rejects the time of an event that is not done
         return self._recorded_ns
 
 
@@ -222,7 +222,7 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 
 
 def event(timing: bool = True) -> Event:
-    """Create an event. Only one made with `timing=True` can be asked for times."""
+    """Create an event. Only one created with `timing=True` has times."""
     return Event(timing=timing)
 
 
@@ -254,7 +254,7 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(ptr: int) -> Stream:
-    """Refuse: a stream of another CUDA library needs a GPU."""
+    """Raise: a stream of another CUDA library needs a GPU."""
     raise errors.TargetError(
         f"external_stream: expected a GPU for the stream {ptr:#x}. External streams are "
         "unsupported in the simulator and on gpukit's CPU target: make one with cuda.stream()."
@@ -262,7 +262,7 @@ def external_stream(ptr: int) -> Stream:
 
 
 def synchronize() -> None:
-    """Wait until all launches and callbacks are done. Launches always are, when they return."""
+    """Wait until all launches and callbacks are done. Launches are done when they return."""
     for known in list(_alive):
         known._finish()
     observer = operations.observer()

@@ -1,4 +1,4 @@
-"""`numba.cuda.target`: the contexts that other people's overloads and intrinsics are given."""
+"""`numba.cuda.target`: the contexts passed to third-party overloads and intrinsics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""CUDA's short vectors, `float32x4` and its kin, with their C names (`float4`) as aliases.
+"""CUDA's short vectors, `float32x4` and others, with their C names (`float4`) as aliases.
 
-In a kernel `v = cuda.float32x4(a, b, c, d)` makes a value with parts `v.x` to `v.w`. Vectors
-may stand among the arguments and give all their parts: `cuda.float32x3(xy, z)`.
+In a kernel `v = cuda.float32x4(a, b, c, d)` makes a value with components `v.x` to `v.w`. Vectors
+are allowed as arguments and contribute all their components: `cuda.float32x3(xy, z)`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PARTS = "xyzw"
 
 
 class VectorType:
-    """The maker of one kind of vector, on the host and in kernels."""
+    """The constructor of one vector type, on the host and in kernels."""
 
     def __init__(self, base: str, length: int) -> None:
         self.name = self.__name__ = f"{base}x{length}"
@@ -56,7 +56,7 @@ class VectorType:
 
 
 def _source(vector: VectorType, args: tuple[Any, ...]) -> str:
-    """Return the text of a function that makes the vector from arguments of these types."""
+    """Return the source of a function that makes the vector from arguments of these types."""
     parts = []
     for i, arg in enumerate(args):
         inner = [f"args[{i}][{j}]" for j in range(len(arg))] if _is_vector(arg) else [f"args[{i}]"]
@@ -71,7 +71,7 @@ def _is_vector(kind: Any) -> bool:
 
 
 def _register(vector: VectorType) -> None:
-    """Tell Numba how to make the vector in compiled code."""
+    """Register with Numba how to make the vector in compiled code."""
 
     def typed(*args):  # type: ignore[no-untyped-def]
         flat = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
@@ -94,7 +94,7 @@ def _make_all() -> dict[str, VectorType]:
 
 vector_types = _make_all()
 
-# Every name under which `cuda` offers a vector: `float32x4` and `float4` are one object.
+# Every name under which `cuda` has a vector: `float32x4` and `float4` are one object.
 NAMES = {
     name: vector for vector in vector_types.values() for name in (vector.name, *vector.aliases)
 }

@@ -1,6 +1,6 @@
-"""What `numba.vectorize(target="cuda")` and `numba.guvectorize(target="cuda")` look for here.
+"""The builders behind `numba.vectorize(target="cuda")` and `numba.guvectorize(target="cuda")`.
 
-Numba asks the module `numba.cuda.vectorizers` for these two builders: it gives them a function,
+Numba imports these two builders from the module `numba.cuda.vectorizers`: it passes a function,
 adds signatures one by one and asks for the result.
 """
 
@@ -27,11 +27,11 @@ class CUDAVectorize:
         self.signatures: list[Any] = []
 
     def add(self, sig: Any = None) -> None:
-        """Add a signature, in any spelling."""
+        """Add a signature, in any form."""
         self.signatures.append(sig)
 
     def disable_compile(self) -> None:
-        """Called by Numba once all signatures are known; there is nothing to switch off."""
+        """Called by Numba once all signatures are known; there is nothing to disable."""
 
     def build_ufunc(self) -> Any:
         """Return the array function."""

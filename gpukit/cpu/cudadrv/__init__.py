@@ -1,4 +1,4 @@
-"""Where host code written for `numba.cuda.cudadrv` finds the same names on the CPU target."""
+"""The names of `numba.cuda.cudadrv` on the CPU target, for host code written for Numba."""
 
 from gpukit.cpu.cudadrv import devicearray, devices, driver, error, nvvm, runtime
 

@@ -1,4 +1,4 @@
-"""The part of Numba's driver interface that means something on a CPU: copies and sizes."""
+"""The part of Numba's driver interface that applies to a CPU: copies and sizes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _bytes(obj: Any) -> NDArray[np.uint8]:
 
 
 def is_device_memory(obj: Any) -> bool:
-    """Say whether `obj` is device memory."""
+    """Tell whether `obj` is device memory."""
     return is_cuda_ndarray(obj) or isinstance(obj, Memory)
 
 
 def require_device_memory(obj: Any) -> None:
-    """Refuse what is not device memory."""
+    """Raise TypeError for anything but device memory."""
     if not is_device_memory(obj):
         raise TypeError("Not a CUDA memory object.")
 
@@ -87,7 +87,7 @@ device_to_device = host_to_device
 
 
 class Driver:
-    """What may be asked of the driver as a whole."""
+    """The driver's functions that Numba's callers use."""
 
     is_available = True
     initialization_error = None

@@ -1,4 +1,4 @@
-"""NVIDIA's compiler's place: the CPU target compiles with Numba's own LLVM instead."""
+"""Stand-in for Numba's NVVM module: the CPU target compiles with Numba's own LLVM instead."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def is_available() -> bool:
 
 
 def get_supported_ccs() -> tuple[tuple[int, int], ...]:
-    """Return the compute capabilities that NVIDIA's compiler can make code for: none."""
+    """Return the compute capabilities that NVIDIA's compiler supports: none."""
     return ()

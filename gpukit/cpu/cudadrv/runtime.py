@@ -1,13 +1,13 @@
-"""The CUDA runtime's place: the CPU target has none and says so."""
+"""Stand-in for Numba's CUDA runtime module: the CPU target has no runtime, and says so."""
 
 from __future__ import annotations
 
 
 class Runtime:
-    """Stands where the CUDA runtime would."""
+    """Stands in for the CUDA runtime."""
 
     def get_version(self) -> tuple[int, int]:
-        """Return (-1, -1): no CUDA runtime is in use. Numba's simulator answers the same."""
+        """Return (-1, -1): no CUDA runtime is in use. Numba's simulator returns the same."""
         return (-1, -1)
 
     def is_supported_version(self) -> bool:

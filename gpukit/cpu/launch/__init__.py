@@ -1,1 +1,1 @@
-"""From `kernel[grid, block](*arguments)` to blocks on all cores."""
+"""From `kernel[grid, block](*arguments)` to blocks running on all cores."""

@@ -1,4 +1,4 @@
-"""Compile a kernel for the kinds of its arguments, or take it from the disk cache."""
+"""Compile a kernel for the kinds of its arguments, or load it from the disk cache."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kernel(
 
 
 def check(kernel: Any, types: tuple[Any, ...]) -> None:
-    """Raise if Numba cannot find types for a kernel; that it could is kept on disk."""
+    """Raise if Numba cannot infer a kernel's types; a success is cached on disk."""
     from gpukit.compiler import cache, pipeline
     from gpukit.compiler.frontend import allocate, resolve
 
@@ -75,9 +75,9 @@ def _compile(
 
 
 def _captured(kernel: Any, instrumented: str = "") -> marshal.Packed:
-    """Return the arrays that the kernel captured, frozen as they are now, and read-only.
+    """Return the arrays that the kernel captured, frozen with their present values, read-only.
 
-    Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
+    Device arrays are not copied: the kernel sees later changes, as on a GPU.
     `instrumented` as in `Unit`.
     """
     from gpukit.compiler import pipeline
@@ -95,7 +95,7 @@ def _captured(kernel: Any, instrumented: str = "") -> marshal.Packed:
 
 
 def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
-    """Compile a kernel for numba types alone, to see what it needs."""
+    """Compile a kernel for numba types alone, to find out what it needs."""
     from gpukit.compiler import pipeline
     from gpukit.compiler.emit.kernel import Options
     from gpukit.cpu import foreign

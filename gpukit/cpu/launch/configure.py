@@ -1,4 +1,4 @@
-"""The shape of a launch: what stands between the brackets of `kernel[grid, block]`."""
+"""The launch configuration: what is between the brackets of `kernel[grid, block]`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SMALLER = {
 class Configuration:
     """Grid and block as (x, y, z), the stream, and the bytes of dynamic shared memory.
 
-    `prepared` are the launches with it that there were, by what their arguments are.
+    `prepared` are the earlier launches with it, by the kinds of their arguments.
     """
 
     grid: tuple[int, int, int]
@@ -36,12 +36,12 @@ class Configuration:
 
     @property
     def threads(self) -> int:
-        """The number of threads of a block."""
+        """The number of threads per block."""
         return self.block[0] * self.block[1] * self.block[2]
 
 
 def parse(items: Any) -> Configuration:
-    """Read `kernel[grid, block, stream, shared_bytes]`; raise for what a GPU would refuse."""
+    """Parse `kernel[grid, block, stream, shared_bytes]`; raise for what a GPU would reject."""
     if not isinstance(items, tuple) or not 2 <= len(items) <= 5:
         raise errors.LaunchError(
             "must specify at least the griddim and blockdim: a launch needs a grid and a block, "
@@ -65,7 +65,7 @@ def _shared_bytes(value: Any) -> int:
 
 
 def triple(name: str, value: Any) -> tuple[int, int, int]:
-    """Return a size as (x, y, z); an int or up to three of them are taken."""
+    """Return a size as (x, y, z); accepts an int or up to three of them."""
     parts = list(value) if isinstance(value, Iterable) else [value]
     if not 1 <= len(parts) <= 3:
         raise errors.LaunchError(

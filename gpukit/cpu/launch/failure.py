@@ -1,4 +1,4 @@
-"""Say in words why a kernel stopped."""
+"""Turn the failure of a kernel into an error that says why it stopped."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gpukit.compiler import context as layout
 
 
 def at_line(error: errors.GpukitError, function: str = "<kernel>") -> errors.GpukitError:
-    """Return an error whose traceback is the kernel's own line, and nothing of gpukit.
+    """Return an error whose traceback shows only the kernel's own line, and nothing of gpukit.
 
-    `function` is what the line stands in where the error knows no kernel.
+    `function` is the name around the line where the error knows no kernel.
     """
     error = error.with_traceback(None)
     file, line = getattr(error, "file", ""), getattr(error, "line", 0)
@@ -32,11 +32,11 @@ def at_line(error: errors.GpukitError, function: str = "<kernel>") -> errors.Gpu
 
 
 def name_thread(words: Any, threads: int) -> None:
-    """Name a thread of blocks of so many threads that began coarsened by its own block.
+    """Replace a thread number counted through coarsened blocks by the thread and its block.
 
-    In the context stand the first of these blocks, and the thread counted through all of them.
+    The context holds the first of these blocks, and the thread counted through all of them.
     """
-    if words[layout.CODE] != layout.FINE:  # Numba's own code does not say which thread it was
+    if words[layout.CODE] != layout.FINE:  # Numba's own code does not record the thread
         blocks, words[layout.THREAD] = divmod(words[layout.THREAD], threads)
         words[layout.BLOCK] += blocks
 
@@ -139,7 +139,7 @@ def _divergence(words: Any, location: Any, place: dict[str, Any]) -> errors.Barr
 
 
 def ranges(threads: list[int]) -> str:
-    """Write thread numbers as ranges.
+    """Format thread numbers as ranges.
 
     >>> ranges([0, 1, 2, 5, 8, 9])
     '0-2, 5, 8-9'
@@ -166,7 +166,7 @@ def _raised(
     try:
         made = type(kind.__name__, (errors.KernelError, kind), {})
         return made(text, **place)  # type: ignore[no-any-return]
-    except TypeError:  # a class that cannot have a second base, or wants other arguments
+    except TypeError:  # a class that cannot have a second base, or takes other arguments
         return kind(text, *arguments[1:])  # type: ignore[no-any-return]
 
 
@@ -175,7 +175,7 @@ class KernelArithmeticError(errors.KernelError, ZeroDivisionError, FloatingPoint
 
 
 def _unknown(words: Any, kernel: Any) -> BaseException:
-    """Return the error for an exception that numba's own code raised inside a kernel."""
+    """Return the error for an exception that Numba's own code raised inside a kernel."""
     kind, arguments = _numba_exception(words)
     block = tuple(words[layout.BLOCK + k] for k in range(3))
     text = f"kernel {kernel.__name__} stopped in block {_triple(block)}: {kind.__name__}"

@@ -1,4 +1,4 @@
-"""Choose or make the compiled form of a kernel for its arguments, and run it."""
+"""Select or compile the form of a kernel for its arguments, and run it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpukit.cpu.launch import configure, failure, marshal, pool
 from gpukit.cpu.memory import uninitialised
 
 HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
-# So many block shapes of two or three axes get loops of their own; further ones share one form.
+# This many block shapes of two or three axes get loops of their own; further ones share one form.
 _BLOCK_SHAPES = 4
 _compiling = threading.RLock()
 # What observes a launch, by `Unit.instrumented`.
@@ -36,7 +36,7 @@ class Overload:
         self.cooperative = cooperative
 
     def measure(self, compiled: Any) -> None:
-        """Take over what a compiled form needs."""
+        """Record what a compiled form needs."""
         self.compiled = compiled
         self.shared_bytes = compiled.shared_bytes
         self.local_bytes = compiled.local_bytes
@@ -56,7 +56,7 @@ class Overload:
 
 
 class Launcher:
-    """Compiles one kernel for the arguments it meets and launches it."""
+    """Compiles one kernel for the argument types of its launches, and launches it."""
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
@@ -78,7 +78,7 @@ class Launcher:
             self.run_plain(shape, arguments)
 
     def run_plain(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
-        """Run the kernel without a observer."""
+        """Run the kernel without an observer."""
         retrieve: list[Any] = []
         packed = self.packed(shape, arguments, retrieve)
         uninitialised.touch_ranges(packed.ranges)
@@ -89,7 +89,7 @@ class Launcher:
     def packed(
         self, shape: configure.Configuration, arguments: tuple[Any, ...], retrieve: list[Any]
     ) -> marshal.Packed:
-        """Return the arguments packed for a call; `retrieve` gets what to do after the launch."""
+        """Return the packed arguments; `retrieve` gets the callbacks for after the launch."""
         if len(arguments) != len(self.parameters):
             self._check_fixed_parameters()
             arguments = self._complete(arguments)
@@ -110,7 +110,7 @@ class Launcher:
         return compiled
 
     def _prepared(self, shape: configure.Configuration, packed: marshal.Packed) -> Prepared:
-        """Return the launch, prepared the first time that there are such arguments."""
+        """Return the launch, prepared on the first call with arguments of these kinds."""
         what = tuple(packed.kinds), packed.distinct()
         found: Prepared | None = shape.prepared.get(what)
         if found is None:
@@ -129,7 +129,7 @@ class Launcher:
 
     def _form(self, kinds: Any, distinct: bool, shape: configure.Configuration) -> Any:
         """Return the compiled form for a launch."""
-        if not self.compiled:  # to choose the block's sizes takes a look at the kernel, too
+        if not self.compiled:  # the choice of the block's sizes depends on the kernel, too
             from gpukit.compiler.frontend import resolve
 
             with resolve.once():
@@ -138,7 +138,7 @@ class Launcher:
         return self.compiled.get((kinds, distinct, block)) or self._compile(kinds, distinct, block)
 
     def _block_key(self, kinds: Any, shape: configure.Configuration) -> tuple[int, int, int]:
-        """Return the sizes that the loops are made for; 0 stands for any size."""
+        """Return the sizes for which the loops are compiled; 0 stands for any size."""
         block = shape.block
         flat = block[1] == block[2] == 1
         if flat and not self._asks_for_block():
@@ -154,7 +154,7 @@ class Launcher:
         return block
 
     def _asks_for_block(self) -> bool:
-        """Tell whether the loops are made for one size of blocks."""
+        """Tell whether the loops are compiled for one block size."""
         if self.asks is None:
             from gpukit.compiler import pipeline
 
@@ -170,7 +170,7 @@ class Launcher:
             resolve.run(self.kernel.py_func)  # says that kernels take a fixed list
 
     def _complete(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Add defaults, or say which arguments are missing or too many."""
+        """Add default values, or say which arguments are missing or too many."""
         names = [p.name for p in self.parameters]
         rest = self.parameters[len(arguments) :]
         if len(arguments) < len(names) and all(p.default is not p.empty for p in rest):
@@ -186,7 +186,7 @@ class Launcher:
     def _extended(
         self, arguments: tuple[Any, ...], stream: Any, retrieve: list[Any]
     ) -> tuple[Any, ...]:
-        """Let the kernel's extensions change the arguments; `retrieve` gets what to do after."""
+        """Let the kernel's extensions change the arguments; `retrieve` gets their callbacks."""
         from numba import typeof
 
         made = []
@@ -211,7 +211,7 @@ class Launcher:
             raise errors.ArgumentError(f"{self.kernel.py_func.__name__}: {error}") from None
 
     def _best(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the declared signature that fits the arguments best, as Numba chooses."""
+        """Return the declared signature that matches the arguments best, by Numba's rules."""
         from gpukit.compiler.kernel_target import kernel_target
 
         actual = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
@@ -235,7 +235,7 @@ class Launcher:
     # ---- compiling ------------------------------------------------------------------------
 
     def declare(self, signature: Any) -> Overload:
-        """Check a signature now, and hold launches to it."""
+        """Check a signature now, and require launches to match it."""
         from gpukit.compiler import numba_types
         from gpukit.cpu.launch import build
 
@@ -283,7 +283,7 @@ class Launcher:
                 fix="split it over several statements",
             ) from error  # fmt: skip
 
-    # ---- what tools ask -------------------------------------------------------------------
+    # ---- introspection --------------------------------------------------------------------
 
     def overloads(self) -> dict[tuple[Any, ...], Overload]:
         """Return what was compiled or declared, by numba types."""
@@ -321,7 +321,7 @@ class Launcher:
 
 
 class Prepared:
-    """A launch of which all is known but where its arrays lie and what its numbers are."""
+    """A prepared launch: all but the addresses of its arrays and the values of its scalars."""
 
     def __init__(
         self, kernel: Any, compiled: Any, shape: configure.Configuration, kinds: tuple[Any, ...]
@@ -333,7 +333,7 @@ class Prepared:
         self.words = marshal.format_of((*kinds, *compiled.captured.kinds))
 
     def buffer(self, packed: marshal.Packed) -> Any:
-        """Return the memory that the kernel takes its geometry and arguments from."""
+        """Return the memory from which the kernel reads its geometry and arguments."""
         captured = self.compiled.captured.values
         words = self.words.pack(*packed.values, *captured)
         return ctypes.create_string_buffer(self.header + words)
@@ -355,7 +355,7 @@ class Prepared:
 def observe_launches(observer: Any) -> Any:
     """Let `observer(kernel, shape, arguments)` run every launch; None for the launcher alone.
 
-    Returns the one before. At first it is the target's (`target.observers`).
+    Returns the previous one, initially the target's (`target.observers`).
     """
     global _observer
     before, _observer = _observer, observer

@@ -1,6 +1,6 @@
-"""Turn the arguments of a launch into the words that compiled code reads.
+"""Convert the arguments of a launch to the words that compiled code reads.
 
-An argument has a *kind*, a short hashable description of its type that costs little to make;
+An argument has a *kind*, a short hashable description of its type that is cheap to make;
 kernels are specialised by the kinds of their arguments. Numba types are made from kinds only
 when a kernel is compiled.
 """
@@ -22,10 +22,10 @@ Kind = Any
 
 
 class Packed:
-    """The arguments of one launch: their kinds, the values for `struct`, and what must live.
+    """The arguments of one launch: their kinds, the values for `struct`, and what must stay alive.
 
-    `arguments` are those that were packed, `ranges` the addresses that arrays cover, `names` what
-    the kernel calls them where they are arrays that it captured.
+    `arguments` are those that were packed, `ranges` the addresses that arrays cover, `names` the
+    kernel's names for them where they are arrays that it captured.
     """
 
     __slots__ = ("arguments", "keep", "kinds", "names", "ranges", "values")
@@ -110,7 +110,7 @@ def _pack_int(packed: Packed, value: int, position: int) -> Kind:
 def _pack_array(
     packed: Packed, value: np.ndarray, wanted: Any, position: int, layout: Layout | None = None
 ) -> Kind:
-    """Pack an array, whose `layout` a device array knows."""
+    """Pack an array; a device array has its `layout` at hand."""
     if wanted is not None:
         value, given = _as_declared(value, wanted), value
         layout = layout if value is given else None
@@ -133,9 +133,9 @@ def _pack_array(
 
 
 def _as_declared(value: np.ndarray, wanted: Any) -> np.ndarray:
-    """See unsigned integers as signed or the other way round, as the signature says.
+    """View unsigned integers as signed or vice versa, as the signature requires.
 
-    Numba's CUDA target takes the memory of any array for a kernel with one signature.
+    Numba's CUDA target accepts the memory of any array for a kernel with one signature.
     """
     if not hasattr(wanted, "layout"):
         return value
@@ -175,7 +175,7 @@ def _is_structured(wanted: Any) -> bool:
 
 
 def _pack_as(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
-    """Pack a scalar as the type that the signature asks for."""
+    """Pack a scalar as the type that the signature requires."""
     if str(wanted).endswith("*"):
         packed.values.append(int(value))
         return ("pointer", wanted)
@@ -203,7 +203,7 @@ def _pack_scalar(packed: Packed, value: np.generic) -> Kind:
 
 @lru_cache(maxsize=256)
 def _kind_of_scalar(dtype: Any) -> Kind:
-    return dtype.str if dtype.kind in "mM" else dtype.name  # a name takes 3 us to make
+    return dtype.str if dtype.kind in "mM" else dtype.name  # computing the name takes 3 us
 
 
 def _pack_other(packed: Packed, value: Any, position: int) -> Kind:
@@ -227,7 +227,7 @@ def _is_tuple(wanted: Any) -> bool:
 
 
 def _pack_tuple(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
-    """Pack the parts of a tuple, each as what the signature says of it."""
+    """Pack the parts of a tuple, each as its type in the signature."""
     count = len(value) if isinstance(value, tuple) else None
     kinds = (None,) * (count or 0) if wanted is None else tuple(wanted.types)
     if count != len(kinds):
@@ -250,7 +250,7 @@ def _pack_record(packed: Packed, value: np.void) -> Kind:
 
 
 def _pack_hint(packed: Packed, hint: Any, wanted: Any, position: int) -> Kind:
-    """Pack `cuda.In(a)` and its kin: what the kernel writes may have to stay unseen."""
+    """Pack `cuda.In(a)` and the like: writes of the kernel may have to be discarded."""
     value = getattr(hint.value, "host", hint.value)
     if isinstance(value, np.ndarray) and not hint.copy_out:
         value = np.array(value, order="C")
@@ -258,7 +258,7 @@ def _pack_hint(packed: Packed, hint: Any, wanted: Any, position: int) -> Kind:
 
 
 def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
-    """Pack what needs numba to know its type: enum members, for example."""
+    """Pack a value whose type needs numba to determine, such as an enum member."""
     import enum
 
     if isinstance(value, enum.Enum):
@@ -279,7 +279,7 @@ def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
 
 
 def foreign_host(value: Any) -> np.ndarray | None:
-    """Return the array over the memory of another library's array; None for what is none."""
+    """Return a NumPy array over another library's array; None for anything else."""
     if hasattr(value, "__array_interface__") and not isinstance(value, np.generic):
         return np.asarray(value)
     if hasattr(value, "__cuda_array_interface__"):
@@ -300,7 +300,7 @@ _CODES = {
 
 @lru_cache(maxsize=4096)
 def format_of(kinds: tuple[Kind, ...]) -> struct.Struct:
-    """Return how to write the values of arguments of these kinds."""
+    """Return the struct format of arguments of these kinds."""
     return struct.Struct("=" + "".join(_format(k) for k in kinds))
 
 

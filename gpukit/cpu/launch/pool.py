@@ -1,4 +1,4 @@
-"""Run the blocks of a launch on all cores, and stop them when something goes wrong."""
+"""Run the blocks of a launch on all cores, and stop them when one fails."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 from gpukit.compiler import context as layout
 
-# A launch that takes less is over before another core could have begun.
+# A launch shorter than this ends before another core could have started.
 SHORT_NS = 200_000
-# Until a kernel was timed once: so many threads in all are taken to be short, on so many bytes.
+# Until a kernel has been timed: this many threads in total count as short, on this many bytes.
 SMALL_LAUNCH, SMALL_REACH = 1 << 15, 1 << 20
-_PREDICTABLE = 2048  # threads from which on a launch tells how fast the kernel is
+_PREDICTABLE = 2048  # threads from which on a launch's time is representative
 _CHUNKS_PER_WORKER = 16
-_CHUNK_NS = 50_000  # blocks are handed out in chunks of at least so much work
-# The clock of a thread's own work, where it is fine enough: waiting for the GIL is no work.
+_CHUNK_NS = 50_000  # blocks are handed out in chunks of at least this much work
+# The CPU clock of a thread, where its resolution suffices: waiting for the GIL is not work.
 _fine = time.get_clock_info("thread_time").resolution < 1e-5
 _clock = time.thread_time_ns if _fine else time.perf_counter_ns
 _STACK_BYTES = 16 << 20
@@ -38,7 +38,7 @@ def workers() -> int:
 
 
 class Bench(threading.local):
-    """What one thread of this process runs kernels with: error context and scratch memory."""
+    """The state with which one thread of this process runs kernels: error context and scratch."""
 
     def __init__(self) -> None:
         self.context = (ctypes.c_int64 * layout.WORDS)()
@@ -48,7 +48,7 @@ class Bench(threading.local):
         self.size = 0
 
     def ready(self, size: int) -> None:
-        """Clear the context and make sure of `size` bytes of scratch."""
+        """Clear the context and ensure `size` bytes of scratch memory."""
         context = self.context
         context[layout.CANCEL] = context[layout.CODE] = 0
         if size > self.size:
@@ -62,7 +62,7 @@ Call = Callable[[int, int, int, int], int]  # (first, last, context, scratch) ->
 
 
 class Outcome:
-    """How a launch ended: the first failure's status and a copy of its context."""
+    """The result of a launch: the first failure's status and a copy of its context."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -74,7 +74,7 @@ class Outcome:
 
     @contextlib.contextmanager
     def worker(self, context: Any) -> Iterator[None]:
-        """Let `context` be cancelled meanwhile; afterwards it may serve another launch."""
+        """Allow `context` to be cancelled inside a `with` block; later launches may reuse it."""
         with self.lock:
             self.running.append(context)
         start = _clock()
@@ -86,7 +86,7 @@ class Outcome:
                 self.running.remove(context)
 
     def fail(self, status: int, context: Any) -> None:
-        """Note a failure, the first one only, and let the other workers stop."""
+        """Record a failure, the first one only, and let the other workers stop."""
         with self.lock:
             if self.context is None or self.context[layout.CODE] == layout.INTERRUPTED:
                 self.status = status
@@ -106,33 +106,33 @@ class Outcome:
             other[layout.CANCEL] = 1
 
 
-_DONE = Outcome()  # that of every launch that one thread runs and that does not fail
+_DONE = Outcome()  # shared by all launches on one thread that do not fail
 
 
 class ThreadTime:
-    """How long one thread of a kernel has taken, to tell which launches are short.
+    """The measured time per thread of a kernel, to predict which launches are short.
 
     Threads that stride through the grid take longer the more memory there is, so arrays of a
-    similar size, up to twice as large, have a time of their own: `reach` are all their bytes.
+    similar size, up to a factor of two, have a time of their own: `reach` is their total in bytes.
     """
 
     def __init__(self) -> None:
         self.ns_per_thread: dict[int, float] = {}
 
     def is_short(self, threads: int, reach: int = 0) -> bool:
-        """Tell whether a launch of so many threads is over before help would come."""
+        """Tell whether a launch of so many threads ends before other cores could help."""
         known = self.ns_per_thread.get(reach.bit_length())
         if known is None:
             return threads <= SMALL_LAUNCH and reach <= SMALL_REACH
         return threads * known < SHORT_NS
 
     def chunk(self, threads: int, reach: int = 0) -> int:
-        """Return how many blocks of so many threads are enough work to be handed out."""
+        """Return how many blocks of so many threads make a chunk that is worth handing out."""
         known = self.ns_per_thread.get(reach.bit_length(), 100.0)
         return int(_CHUNK_NS / max(threads * known, 1.0))
 
     def note(self, threads: int, ns: int, reach: int = 0) -> None:
-        """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
+        """Record how long a launch took, in time of one core; tiny ones are not representative."""
         if threads >= _PREDICTABLE or ns >= SHORT_NS:
             self.ns_per_thread[reach.bit_length()] = ns / threads
 
@@ -141,9 +141,9 @@ def run(
     call: Call, blocks: int, threads: int, scratch: int,
     *, serial: bool, thread_time: ThreadTime, reach: int = 0, together: int = 1,
 ) -> Outcome:  # fmt: skip
-    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first.
+    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them early.
 
-    `reach` as of `ThreadTime`; `together` is how many neighbouring blocks are faster in one chunk.
+    `reach` as in `ThreadTime`; `together` is how many neighbouring blocks are faster in one chunk.
     """
     count = 1 if serial or thread_time.is_short(blocks * threads, reach) else min(workers(), blocks)
     if count == 1:
@@ -219,7 +219,7 @@ class _Job:
 
 
 class _Helpers:
-    """Threads that wait for work; made when first needed, and again after a fork."""
+    """Worker threads that wait for jobs; started on first use, and again after a fork."""
 
     def __init__(self) -> None:
         self.reset()
@@ -237,7 +237,7 @@ class _Helpers:
         return job
 
     def _start(self, jobs: queue.SimpleQueue[_Job]) -> None:
-        """Start a helper with room on its stack; some systems give threads very little."""
+        """Start a worker with a large enough stack; some systems give threads very little."""
         before = threading.stack_size(_STACK_BYTES)
         try:
             threading.Thread(target=self._serve, args=(jobs,), daemon=True).start()

@@ -1,7 +1,7 @@
 """NVIDIA's `libdevice` functions on the CPU, as `cuda.libdevice` offers them to kernels.
 
-Each function is made from its row in `libdevice_table.py` when it is first asked for. Argument
-and result types are Numba's (unsigned numbers travel as signed ones of the same width).
+Each function is compiled from its row in `libdevice_table.py` on first access. Argument
+and result types are Numba's (unsigned numbers are passed as signed ones of the same width).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _made: dict[str, Any] = {}
 
 
 def source(name: str) -> str:
-    """Return the Python text of one function.
+    """Return the Python source of one function.
 
     >>> print(source("fdimf"), end="")
     def fdimf(x_, y_):
@@ -47,8 +47,8 @@ def source(name: str) -> str:
 
 
 def _make(name: str) -> Any:
-    """Compile the row of one function; its text is kept where tools look for sources."""
-    # In this folder, so that messages take it for what it is: gpukit's own.
+    """Compile the row of one function; its source is stored where tools look for it."""
+    # In this folder, so that messages recognise it as gpukit's own.
     text, file = source(name), str(Path(__file__).with_name(f"<{name}>"))
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"np": np, "math": math, "cuda": cuda, **vars(helpers)}

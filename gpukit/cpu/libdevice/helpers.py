@@ -17,7 +17,7 @@ SQRT_2 = math.sqrt(2)
 
 @jit(device=True)
 def round_away(v):
-    """The nearest whole number, halves away from zero."""
+    """Return the nearest whole number, halves away from zero."""
     whole = np.trunc(v)
     if abs(v - whole) >= 0.5:
         return whole + math.copysign(1.0, v)
@@ -26,14 +26,14 @@ def round_away(v):
 
 @jit(device=True)
 def two_sum_rest(a, b, s):
-    """What the rounded sum s = a + b lacks of the exact one."""
+    """Return the rounding error of s = a + b: the exact sum minus s."""
     t = s - a
     return (a - (s - t)) + (b - t)
 
 
 @jit(device=True)
 def f_down(v, rest):
-    """The largest float32 that is not above v + rest, where rest is tiny against v."""
+    """Return the largest float32 that is not above v + rest, where rest is tiny against v."""
     r = np.float32(v)
     d = np.float64(r)
     if d > v or (d == v and rest < 0.0):
@@ -43,13 +43,13 @@ def f_down(v, rest):
 
 @jit(device=True)
 def f_up(v, rest):
-    """The smallest float32 that is not below v + rest."""
+    """Return the smallest float32 that is not below v + rest."""
     return -f_down(-v, -rest)
 
 
 @jit(device=True)
 def f_zero(v, rest):
-    """v + rest as float32, rounded towards zero."""
+    """Return v + rest as float32, rounded towards zero."""
     if v < 0.0:
         return f_up(v, rest)
     return f_down(v, rest)
@@ -57,7 +57,7 @@ def f_zero(v, rest):
 
 @jit(device=True)
 def d_down(v, rest):
-    """The largest float64 that is not above v + rest."""
+    """Return the largest float64 that is not above v + rest."""
     if rest < 0.0:
         return np.nextafter(v, -np.inf)
     return v
@@ -65,13 +65,13 @@ def d_down(v, rest):
 
 @jit(device=True)
 def d_up(v, rest):
-    """The smallest float64 that is not below v + rest."""
+    """Return the smallest float64 that is not below v + rest."""
     return -d_down(-v, -rest)
 
 
 @jit(device=True)
 def d_zero(v, rest):
-    """v + rest as float64, rounded towards zero."""
+    """Return v + rest as float64, rounded towards zero."""
     if v < 0.0:
         return d_up(v, rest)
     return d_down(v, rest)
@@ -79,13 +79,13 @@ def d_zero(v, rest):
 
 @jit(device=True)
 def quotient_rest(x, y, q):
-    """The sign of what the rounded quotient q = x / y lacks of the exact one."""
+    """Return the sign of the rounding error of q = x / y: of the exact quotient minus q."""
     return cuda.fma(-q, y, x) * math.copysign(1.0, y)
 
 
 @jit(device=True)
 def ll_rest(x, v):
-    """The sign of what v, the nearest float64, lacks of the int64 x."""
+    """Return the sign of the int64 x minus v, the nearest float64."""
     if v >= 9223372036854775808.0:
         return -1.0
     return np.float64(x - np.int64(v))
@@ -93,7 +93,7 @@ def ll_rest(x, v):
 
 @jit(device=True)
 def ull_rest(x, v):
-    """The sign of what v, the nearest float64, lacks of the uint64 with the bits of x."""
+    """Return the sign of the uint64 with the bits of x minus v, the nearest float64."""
     if v >= 18446744073709551616.0:
         return -1.0
     return np.float64(x - np.int64(np.uint64(v)))
@@ -101,7 +101,7 @@ def ull_rest(x, v):
 
 @jit(device=True)
 def remainder(x, y):
-    """x minus the nearest multiple of y, exactly; halves go to the even multiple."""
+    """Return x minus the nearest multiple of y, exactly; ties go to the even multiple."""
     size = abs(y)
     r = np.fmod(abs(x), size + size)
     if r + r > size:
@@ -113,7 +113,7 @@ def remainder(x, y):
 
 @jit(device=True)
 def ilogb(x):
-    """The exponent of x as a power of two."""
+    """Return the exponent of x as a power of two."""
     if x == 0.0 or x != x:
         return np.int32(-2147483648)
     if math.isinf(x):
@@ -123,7 +123,7 @@ def ilogb(x):
 
 @jit(device=True)
 def logb(x):
-    """The exponent of x as a power of two, as a float."""
+    """Return the exponent of x as a power of two, as a float."""
     if x == 0.0:
         return -np.inf
     if x != x or math.isinf(x):
@@ -133,14 +133,14 @@ def logb(x):
 
 @jit(device=True)
 def half_turn(x):
-    """x brought into [-1, 1] by whole turns of 2, exactly, with its sign where it becomes zero."""
+    """Return x reduced to [-1, 1] by multiples of 2, exactly, with its sign if zero."""
     rest = x - 2.0 * np.rint(x * 0.5)
     return math.copysign(rest, x) if rest == 0.0 else rest
 
 
 @jit(device=True)
 def erfcx(x):
-    """exp(x * x) * erfc(x), which stays in range where its factors do not."""
+    """Return exp(x * x) * erfc(x), which stays in range where its factors do not."""
     if x < 10.0:
         return math.exp(x * x) * math.erfc(x)
     fraction = x
@@ -151,7 +151,7 @@ def erfcx(x):
 
 @jit(device=True)
 def erfcinv(p):
-    """The x with erfc(x) = p: Abramowitz and Stegun 26.2.22, then Halley's steps."""
+    """Return the x with erfc(x) = p: Abramowitz and Stegun 26.2.22, then Halley's steps."""
     if not 0.0 <= p <= 2.0:
         return np.nan
     if p == 0.0 or p == 2.0:
@@ -167,7 +167,7 @@ def erfcinv(p):
 
 @jit(device=True)
 def erfinv(p):
-    """The x with erf(x) = p."""
+    """Return the x with erf(x) = p."""
     if abs(p) > 0.5 or p != p:
         return math.copysign(1.0, p) * erfcinv(1.0 - abs(p))
     x = p / TWO_OVER_SQRT_PI
@@ -179,7 +179,7 @@ def erfinv(p):
 
 @jit(device=True)
 def umul64hi(x, y):
-    """The high 64 bits of the product of two uint64."""
+    """Return the high 64 bits of the product of two uint64."""
     low = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
     xl, xh = x & low, x >> half
@@ -191,7 +191,7 @@ def umul64hi(x, y):
 
 @jit(device=True)
 def mul64hi(x, y):
-    """The high 64 bits of the product of two int64."""
+    """Return the high 64 bits of the product of two int64."""
     high = np.int64(umul64hi(np.uint64(x), np.uint64(y)))
     if x < 0:
         high -= y
@@ -202,13 +202,13 @@ def mul64hi(x, y):
 
 @jit(device=True)
 def byte_perm(x, y, z):
-    """Four bytes picked from the eight of x and y by the digits of z."""
+    """Return four bytes picked from the eight of x and y by the digits of z."""
     both = np.uint64(np.uint32(x)) | (np.uint64(np.uint32(y)) << np.uint64(32))
     result = np.uint64(0)
     for i in range(4):
         digit = np.uint64(np.uint32(z) >> np.uint32(4 * i)) & np.uint64(15)
         byte = (both >> ((digit & np.uint64(7)) * np.uint64(8))) & np.uint64(0xFF)
-        if digit & np.uint64(8):  # the digit's high bit asks for the byte's sign instead
+        if digit & np.uint64(8):  # the digit's high bit selects the byte's sign instead
             byte = np.uint64(0xFF) if byte & np.uint64(0x80) else np.uint64(0)
         result |= byte << np.uint64(8 * i)
     return np.int32(np.uint32(result))

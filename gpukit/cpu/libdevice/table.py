@@ -1,9 +1,9 @@
-"""What each libdevice function takes, gives and computes.
+"""The argument types, result types and expression of each libdevice function.
 
-A row is `name takes>gives | expression in x, y, z`; where two names stand, the first is the
+A row is `name takes>gives | expression in x, y, z`; where there are two names, the first is the
 float64 function, the second the float32 one, and `r` in the types and `R` in the expression
-stand for the type of the one at hand. Types: h int16, i int32, l int64, f float32, d float64.
-Several results are parted by `;`.
+stand for its type. Types: h int16, i int32, l int64, f float32, d float64.
+Several results are separated by `;`.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ int2double_rn       i>d   | x
 uint2double_rn      i>d   | np.uint32(x)
 """
 
-# Conversions to integers: the ending says how to round; what is out of range is held to it.
+# Conversions to integers: the suffix gives the rounding; values out of range are clamped.
 _ROUND = {"rn": "np.rint", "rd": "np.floor", "ru": "np.ceil", "rz": "np.trunc"}
 _TO_INTEGER = """
 float2int     f>i  | ROUND(x)
@@ -157,7 +157,7 @@ double2ll     d>l  | ROUND(x)
 double2ull    d>l  | np.uint64(ROUND(x))
 """
 
-# Float results: `v ; rest` is the result in float64 and what it lacks of the exact one.
+# Float results: `v ; rest` is the result in float64 and its rounding error.
 _DIRECTED = """
 double2float  d>f   | x ; 0.0
 int2float     i>f   | np.float64(x) ; 0.0
@@ -181,7 +181,7 @@ dsqrt         d>d   | math.sqrt(x) ; cuda.fma(-math.sqrt(x), math.sqrt(x), x)
 """
 _DIRECTION = {"rd": "down", "ru": "up", "rz": "zero"}
 
-# To the nearest, float32 arithmetic is itself; only these differ from their value in float64.
+# Rounded to nearest, float32 arithmetic is used itself; only these differ from float64 rounded.
 _NEAREST = {
     "fadd": "x + y",
     "fsub": "x - y",
@@ -208,7 +208,7 @@ MISSING = {
 
 
 def _split(table: str) -> list[tuple[list[str], str, str, str]]:
-    """Return the rows of a table as names, types taken, types given, expression."""
+    """Return the rows of a table as names, argument types, result types, expression."""
     rows = []
     for line in table.strip().splitlines():
         head, _, text = line.partition("|")
@@ -248,5 +248,5 @@ def _rounded() -> dict[str, Row]:
     return rows
 
 
-# Every function by name: the types it takes, the types it gives, its expression.
+# Every function by name: its argument types, its result types, its expression.
 ROWS: dict[str, Row] = {**_plain(), **_rounded()}

@@ -1,4 +1,4 @@
-"""Device memory of the CPU target: aligned, poisoned, and known by its address."""
+"""Device memory of the CPU target: aligned, poisoned, and tracked by address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 ALIGNMENT = 256  # what cudaMalloc promises
 POISON = 0xA5
 
-# Where memory lies, in CUDA's words. Pageable is what the program itself has from NumPy.
+# Kinds of memory, in CUDA's terms. Pageable is what the program itself allocates with NumPy.
 DEVICE, PINNED, MAPPED, MANAGED, PAGEABLE = "device", "pinned", "mapped", "managed", "pageable"
 
 
@@ -27,7 +27,7 @@ _live: weakref.WeakValueDictionary[int, Allocation] = weakref.WeakValueDictionar
 
 
 def poison(array: NDArray[Any]) -> None:
-    """Fill an array with what must not be mistaken for a result: NaN, NaT, or bytes 0xA5.
+    """Fill an array with values that are not mistaken for results: NaN, NaT, or bytes 0xA5.
 
     >>> a = np.zeros(2, np.float32); poison(a); bool(np.isnan(a).all())
     True
@@ -47,7 +47,7 @@ def poison(array: NDArray[Any]) -> None:
 
 
 def allocate(nbytes: int, kind: str = DEVICE) -> tuple[NDArray[np.uint8], int]:
-    """Return fresh memory and the offset in it where `nbytes` aligned bytes start."""
+    """Return new memory and the offset in it where `nbytes` aligned bytes start."""
     buffer = Allocation(nbytes + ALIGNMENT, np.uint8)
     buffer.kind = kind
     buffer.fill(POISON)
@@ -56,7 +56,7 @@ def allocate(nbytes: int, kind: str = DEVICE) -> tuple[NDArray[np.uint8], int]:
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
-    """Return the bytes before and after the address of element 0 that an array reaches."""
+    """Return how many bytes an array reaches before and after the address of element 0."""
     reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
     return -sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + itemsize
 
@@ -67,7 +67,7 @@ def empty(
     strides: tuple[int, ...] | None = None,
     kind: str = DEVICE,
 ) -> NDArray[Any]:
-    """Return a poisoned array in fresh memory, in C order where no strides are given."""
+    """Return a poisoned array in new memory, in C order where no strides are given."""
     if strides is None:
         strides = fill_strides(shape, dtype, "C")
     if 0 in shape:
@@ -110,7 +110,7 @@ def owner_of(address: int) -> NDArray[np.uint8] | None:
 
 
 class Memory:
-    """A piece of device memory as the driver interface shows it: an address and a size."""
+    """Device memory as the driver interface presents it: an address and a size."""
 
     def __init__(self, host: NDArray[Any]) -> None:
         self.host = host

@@ -1,4 +1,4 @@
-"""Making device arrays: copies to the device, empty arrays, and arrays of other owners."""
+"""Creating device arrays: copies to the device, empty arrays, and views of foreign memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 def prepare(
     shape: Any, strides: Any, dtype: Any, order: str
 ) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]:
-    """Check and complete what describes an array; anything but whole numbers is refused."""
+    """Validate and complete an array's shape and strides; raise for anything but whole numbers."""
     dtype = np.dtype(dtype)
     if isinstance(shape, (int, np.integer)):
         shape = (shape,)
@@ -58,7 +58,7 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> MappedNDArray:
-    """Return an empty array that host and device both reach."""
+    """Return an empty array that both host and device access."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
     host = allocations.empty(shape, dtype, strides, allocations.MAPPED)
     made: MappedNDArray = _both_reach(host.view(MappedNDArray), stream)
@@ -72,7 +72,7 @@ def _both_reach(array: Any, stream: Any) -> Any:
 
 
 def _watched(array: Any) -> Any:
-    """Return an array as the host uses it; an observer sees its reads and writes, too."""
+    """Return an array for use by the host; an observer sees its reads and writes, too."""
     observer = operations.observer()
     return array if observer is None else observer.watched(array)
 
@@ -85,7 +85,7 @@ def managed_array(
     stream: Any = 0,
     attach_global: bool = True,
 ) -> ManagedNDArray:
-    """Return an empty array that moves between host and device by itself."""
+    """Return an empty array that migrates between host and device by itself."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
     host = allocations.empty(shape, dtype, strides, allocations.MANAGED)
     made: ManagedNDArray = _both_reach(host.view(ManagedNDArray), stream)
@@ -150,7 +150,7 @@ def from_record_like(rec: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceR
 def auto_device(
     obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False
 ) -> tuple[Any, bool]:
-    """Return device memory with the contents of `obj`, and whether it had to be made."""
+    """Return device memory with the contents of `obj`, and whether it had to be allocated."""
     if is_cuda_ndarray(obj):
         return obj, False
     if is_cuda_array(obj):
@@ -169,7 +169,7 @@ def auto_device(
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """Copy a host array to the device: later changes of the host array do not show there.
+    """Copy a host array to the device: later changes of the host array do not affect the copy.
 
     >>> import numpy as np
     >>> d_a = to_device(np.arange(3))
@@ -184,7 +184,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Say whether `obj` has a `__cuda_array_interface__`."""
+    """Tell whether `obj` has a `__cuda_array_interface__`."""
     return is_cuda_ndarray(obj) or hasattr(obj, "__cuda_array_interface__")
 
 
@@ -203,7 +203,7 @@ def from_cuda_array_interface(
 ) -> DeviceNDArray:
     """Return a view of device memory described by a CUDA array interface.
 
-    Only memory that gpukit's device arrays own can be meant: there is no other on a CPU.
+    Only memory that gpukit's device arrays own is accepted: there is no other on a CPU.
     """
     if desc.get("version", 0) >= 1 and desc.get("mask") is not None:
         raise NotImplementedError("Masked arrays are not supported")
@@ -235,14 +235,14 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 @contextlib.contextmanager
 def pinned(*arylist: Any) -> Iterator[None]:
-    """Page-lock host arrays for a while; on the CPU target there is nothing to do."""
+    """Page-lock host arrays inside a `with` block; on the CPU target there is nothing to do."""
     with _locked([host_of(a) for a in arylist], allocations.PINNED):
         yield
 
 
 @contextlib.contextmanager
 def _locked(hosts: list[Array], kind: str) -> Iterator[None]:
-    """Tell an observer while host arrays are page-locked."""
+    """Notify an observer when host arrays are page-locked and unlocked."""
     observer = operations.observer()
     if observer is not None:
         observer.locked(hosts, kind)
@@ -255,7 +255,7 @@ def _locked(hosts: list[Array], kind: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
-    """Make host arrays device arrays for a while: the same memory, not copies."""
+    """Map host arrays to the device inside a `with` block: the same memory, not copies."""
     if set(kws) - {"stream"}:
         raise TypeError(f"mapped: expected only 'stream' as keyword, got {sorted(kws)}")
     hosts = [np.asarray(host_of(a)) for a in arylist]
@@ -267,7 +267,7 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
 ) -> Any:
-    """Refuse: sharing memory between processes needs a GPU."""
+    """Raise: sharing memory between processes needs a GPU."""
     raise errors.TargetError(
         "open_ipc_array: CUDA IPC needs a GPU. On the CPU target share arrays between "
         "processes with multiprocessing.shared_memory."

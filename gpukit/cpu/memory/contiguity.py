@@ -1,4 +1,4 @@
-"""What may be copied to and from a device array: one block of memory, of the same form."""
+"""Checks of copies to and from a device array: contiguous memory of the same shape and dtype."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def array_core(ary: Any) -> Any:
     if not ary.strides or not ary.size:
         return ary
     core = tuple(0 if stride == 0 else slice(None) for stride in ary.strides)
-    return ary[(*core, ...)]  # the dots keep an array where no axis is left
+    return ary[(*core, ...)]  # the ellipsis keeps an array where no axis is left
 
 
 def is_contiguous(ary: Any) -> bool:
-    """Say whether the array is in C order, repeated axes and axes of length 1 aside."""
+    """Tell whether the array is in C order, repeated axes and axes of length 1 aside."""
     step = ary.dtype.itemsize
     for length, stride in zip(reversed(ary.shape), reversed(ary.strides), strict=True):
         if length > 1 and stride != 0:
@@ -32,14 +32,14 @@ def is_contiguous(ary: Any) -> bool:
 
 
 def sentry_contiguous(ary: Any) -> None:
-    """Refuse memory that is not one block: a GPU copies blocks."""
+    """Raise for memory that is not contiguous: a GPU copies contiguous regions."""
     flags = array_core(ary).flags
     if not flags["C_CONTIGUOUS"] and not flags["F_CONTIGUOUS"]:
         raise ValueError(errmsg_contiguous_buffer)
 
 
 def check_array_compatibility(ary1: Any, ary2: Any) -> None:
-    """Refuse a copy between arrays of other types, shapes or memory order."""
+    """Raise for a copy between arrays of different types, shapes or memory order."""
     one, two = ary1.squeeze(), ary2.squeeze()
     if ary1.dtype != ary2.dtype:
         raise TypeError(f"incompatible dtype: {ary1.dtype} vs. {ary2.dtype}")
@@ -50,18 +50,18 @@ def check_array_compatibility(ary1: Any, ary2: Any) -> None:
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
-    """Say whether `obj` is a device array of this target."""
+    """Tell whether `obj` is a device array of this target."""
     return bool(getattr(obj, "__cuda_ndarray__", False))
 
 
 def require_cuda_ndarray(obj: Any) -> None:
-    """Refuse what is not a device array of this target."""
+    """Raise for anything but a device array of this target."""
     if not is_cuda_ndarray(obj):
         raise ValueError("require an cuda ndarray object")
 
 
 def verify_cuda_ndarray_interface(obj: Any) -> None:
-    """Refuse an object that lacks what a device array must have."""
+    """Raise for an object that lacks what a device array must have."""
     require_cuda_ndarray(obj)
     kinds = {"shape": tuple, "strides": tuple, "dtype": np.dtype, "size": int}
     for name, kind in kinds.items():

@@ -1,4 +1,4 @@
-"""What a kernel is told of an array: its kind, and the words that say where it lies."""
+"""The layout of an array that a launch passes to a kernel: its kind, address and strides."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 # An array object begins as all Python objects do; then comes the pointer to its data. NumPy's C API
-# promises both. To ask for `__array_interface__`, which is a dictionary, takes ten times as long.
+# promises both. Reading `__array_interface__`, which is a dictionary, takes ten times as long.
 _HEAD = object.__basicsize__
 
 
 class Layout(NamedTuple):
-    """An array as kernels see it.
+    """An array as kernels receive it.
 
-    `kind` is what kernels are specialised by: dtype, axes, order, writeable, aligned. `words` are
+    Kernels are specialised by `kind`: dtype, axes, order, writeable, aligned. `words` are
     the address of the first element, the shape and the strides; `covers` the addresses from the
-    first byte to behind the last.
+    first byte to one past the last.
     """
 
     kind: tuple[Any, ...]

@@ -1,7 +1,7 @@
-"""Device arrays of the CPU target: ordinary host memory behind the face of device memory.
+"""Device arrays of the CPU target: ordinary host memory with the interface of device memory.
 
-They keep what matters for learning: the host sees nothing until it copies, slices are views,
-and what a GPU refuses is refused here too. Attribute `host` is the NumPy array underneath.
+They keep what matters for learning: the host sees results only after a copy, slices are views,
+and what a GPU rejects is rejected here too. Attribute `host` is the NumPy array underneath.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COPYING = "operation requires copying"
 
 
 class DeviceMemory:
-    """What every kind of device array can do; a child class has a `host`."""
+    """What all kinds of device arrays have in common; a subclass has a `host`."""
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
@@ -45,7 +45,7 @@ class DeviceMemory:
 
     @property
     def gpu_data(self) -> allocations.Memory:
-        """The memory of this array, as host code for the driver interface wants it."""
+        """The memory of this array, for host code that uses the driver interface."""
         return allocations.Memory(self.host)
 
     @property
@@ -84,11 +84,11 @@ class DeviceMemory:
         return types.Array(from_dtype(self.host.dtype), self.host.ndim, order)
 
     def is_c_contiguous(self) -> bool:
-        """Say whether the array is in C order."""
+        """Tell whether the array is in C order."""
         return bool(self.host.flags.c_contiguous)
 
     def is_f_contiguous(self) -> bool:
-        """Say whether the array is in Fortran order."""
+        """Tell whether the array is in Fortran order."""
         return bool(self.host.flags.f_contiguous)
 
     def bind(self, stream: Any = 0) -> Any:
@@ -132,13 +132,13 @@ class DeviceMemory:
         return ary
 
     def _observe_copy(self, target: Any, stream: Any) -> None:
-        """Report a copy of this array to memory of the host."""
+        """Report a copy of this array to host memory."""
         observer = operations.observer()
         if observer is not None:
             observer.copied(target, self.host, stream or self.stream, self.host)
 
     def get_ipc_handle(self) -> Any:
-        """Refuse: sharing memory between processes needs a GPU."""
+        """Raise: sharing memory between processes needs a GPU."""
         raise errors.TargetError(
             "get_ipc_handle: CUDA IPC needs a GPU. On the CPU target share arrays between "
             "processes with multiprocessing.shared_memory."
@@ -199,7 +199,7 @@ class DeviceRecord(DeviceMemory):
 
 
 def _observe_assignment(target: Array, value: Any, stream: Any) -> None:
-    """Report that elements are set; without a stream the host waits until that is done."""
+    """Report an assignment to elements; without a stream the host waits until it is done."""
     observer = operations.observer()
     if observer is not None:
         observer.assigned(target, host_of(value), stream)
@@ -223,7 +223,7 @@ def _observe_element(part: Array, stream: Any) -> None:
 
 
 def _check_index(index: Any) -> Any:
-    """Refuse the indices that a device array does not take, such as masks and index arrays."""
+    """Raise for indices that a device array does not support, such as masks and index arrays."""
     parts = index if isinstance(index, tuple) else (index,)
     for part in parts:
         plain = isinstance(part, (slice, int, np.integer)) or part is Ellipsis
@@ -236,7 +236,7 @@ def _check_index(index: Any) -> Any:
 
 
 class DeviceNDArray(DeviceMemory):
-    """An array in device memory. Its elements are reached by copies, slices and kernels."""
+    """An array in device memory. Copies, slices and kernels access its elements."""
 
     def __init__(
         self, shape: Any, strides: Any, dtype: Any, stream: Any = 0, gpu_data: Any = None
@@ -253,7 +253,7 @@ class DeviceNDArray(DeviceMemory):
 
     @classmethod
     def around(cls, host: Array, stream: Any = 0) -> DeviceNDArray:
-        """Return a device array that is `host`: the same memory, not a copy."""
+        """Return a device array over `host`: the same memory, not a copy."""
         array = cls.__new__(cls)
         array.host, array.stream = host, stream
         return array
@@ -284,11 +284,11 @@ class DeviceNDArray(DeviceMemory):
 
     @functools.cached_property
     def layout(self) -> Layout:
-        """What kernels are told of this array."""
+        """The layout of this array that launches pass to kernels."""
         return layout_of(self.host)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy lies elsewhere: it must not take over the layout or the views.
+        # A copy has another address: it must not take over the layout or the views.
         return {"host": self.host, "stream": self.stream}
 
     @property
@@ -336,7 +336,7 @@ class DeviceNDArray(DeviceMemory):
         return self.around(host, stream)
 
     def reshape(self, *newshape: Any, order: Any = "C") -> DeviceNDArray:
-        """Return a view with another shape; never copies. The same one each time."""
+        """Return a view with another shape; never copies. Returns the same view each time."""
         shape = newshape[0] if len(newshape) == 1 else newshape
         if not isinstance(shape, tuple):
             shape = tuple(shape) if np.iterable(shape) else (shape,)
@@ -420,7 +420,7 @@ class DeviceNDArray(DeviceMemory):
 
 
 def _ints(what: str, value: Any) -> tuple[int, ...]:
-    """Return a shape or strides as a tuple of int; anything but integers is refused."""
+    """Return a shape or strides as a tuple of int; raise for anything but integers."""
     if isinstance(value, (int, np.integer)):
         return (int(value),)
     if not isinstance(value, (tuple, list)) and not getattr(value, "ndim", 0):
@@ -432,7 +432,7 @@ def _ints(what: str, value: Any) -> tuple[int, ...]:
 
 
 class _HostAndDevice(DeviceMemory, np.ndarray):
-    """An array that host and device both reach: a NumPy array that is device memory too."""
+    """An array that both host and device access: a NumPy array that is device memory too."""
 
     def __array_finalize__(self, obj: Any) -> None:
         self.stream = getattr(obj, "stream", 0)
@@ -443,8 +443,8 @@ class _HostAndDevice(DeviceMemory, np.ndarray):
 
 
 class MappedNDArray(_HostAndDevice):
-    """A host array that is mapped into the memory of the device."""
+    """A host array that is mapped into device memory."""
 
 
 class ManagedNDArray(_HostAndDevice):
-    """An array whose memory moves between host and device by itself."""
+    """An array whose memory migrates between host and device by itself."""

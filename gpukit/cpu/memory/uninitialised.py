@@ -1,6 +1,6 @@
-"""Which device memory nobody has written yet: what `cuda.device_array` gave and nothing filled.
+"""Which device memory is still uninitialised: from `cuda.device_array` and never written.
 
-Only checked mode asks. Everything else says what it writes, which costs nothing while there is
+Only checked mode reads this. All others record their writes, which costs nothing while there is
 no such memory.
 """
 
@@ -16,7 +16,7 @@ from gpukit.cpu.memory import allocations
 
 
 class Allocation:
-    """Memory of an empty device array; `unset` holds a flag for each byte once parts are set."""
+    """Memory of an empty device array; `unset` holds a flag per byte once parts are set."""
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin = begin
@@ -34,7 +34,7 @@ _live: dict[int, Allocation] = {}
 
 
 def note(host: NDArray[Any]) -> None:
-    """Remember a new empty array; it is forgotten with its memory."""
+    """Record a new empty array; it is forgotten when its memory is freed."""
     if not host.size:
         return
     root = allocations.root(host)
@@ -44,7 +44,7 @@ def note(host: NDArray[Any]) -> None:
 
 
 def touch(host: NDArray[Any]) -> None:
-    """Say that the host has written all elements of an array or view."""
+    """Record that the host has written all elements of an array or view."""
     if not _live or not host.size:
         return
     found = _live.get(int(allocations.root(host).__array_interface__["data"][0]))
@@ -58,7 +58,7 @@ def touch(host: NDArray[Any]) -> None:
 
 
 def touch_ranges(ranges: list[tuple[int, int]]) -> None:
-    """Say that a kernel that nobody instrumented may have written these addresses."""
+    """Record that an uninstrumented kernel may have written these addresses."""
     if not _live:
         return
     for begin, end in ranges:
@@ -82,7 +82,7 @@ def cells(begin: int, end: int, granule: int) -> NDArray[np.bool_] | None:
 
 
 def set_cells(begin: int, granule: int, written: NDArray[np.bool_]) -> None:
-    """Say which cells an instrumented kernel has written."""
+    """Record which cells an instrumented kernel has written."""
     end = begin + granule * len(written)
     for a in list(_live.values()):
         if a.begin < end and begin < a.end:

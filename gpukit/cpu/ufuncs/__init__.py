@@ -1,7 +1,7 @@
 """`cuda.vectorize` and `cuda.guvectorize`: array functions made from a function of elements.
 
-A call is the launch of a kernel (`ufunc_kernels`), with the manners of the CUDA target: types
-must fit one of the signatures, device arrays in give device arrays out, `stream=` is accepted.
+A call is the launch of a kernel (`ufunc_kernels`), with the rules of the CUDA target: types
+must match one of the signatures, device arrays in give device arrays out, `stream=` is accepted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TARGETS = (None, "cuda", "gpukit", "cpu")
 
 @dataclass
 class Call:
-    """One call of an array function: a launch, if there are elements, and what comes after it."""
+    """One call of an array function: a launch, if there are elements, and what follows it."""
 
     launch: Configured | None
     arguments: list[Any]
@@ -37,7 +37,7 @@ class Call:
 
 
 class ArrayFunction:
-    """What both kinds of array function share: the Python function, its signatures, its call."""
+    """What both kinds of array functions share: the Python function, its signatures, its call."""
 
     def __init__(self, func: Any, signatures: list[Signature], nin: int, result: bool) -> None:
         self.py_func = getattr(func, "py_func", func)
@@ -76,7 +76,7 @@ def _host(array: Any) -> Array:
 
 
 class _Output:
-    """An array that a call writes: `buffer` is what its kernel gets."""
+    """An array that a call writes: the kernel gets its `buffer`."""
 
     def __init__(
         self, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[..., Any],
@@ -84,7 +84,7 @@ class _Output:
     ) -> None:  # fmt: skip
         """`given` is the caller's array, or None for `make(shape, dtype)`.
 
-        With `empty` its contents do not come to the device: the results are only copied back.
+        With `empty` its contents are not copied to the device: the results are only copied back.
         """
         self.given = given is not None
         self.array = _array(given) if self.given else make(shape, dtype)
@@ -93,14 +93,14 @@ class _Output:
             raise ValueError(f"output shape mismatch: expected {shape}, got {host.shape}.")
         self.buffer = host
         if self.given and empty:
-            self._device = device_array(shape, dtype)  # kept for as long as its buffer is used
+            self._device = device_array(shape, dtype)  # kept alive as long as its buffer is used
             self.buffer = self._device.host
         elif host.dtype != dtype or not host.flags.c_contiguous:
-            with np.errstate(invalid="ignore"):  # what is there may be anything
+            with np.errstate(invalid="ignore"):  # its contents may be anything
                 self.buffer = host.astype(dtype, order="C")
 
     def finish(self, on_device: bool) -> Any:
-        """Return what the caller gets."""
+        """Return the caller's result."""
         host = _host(self.array)
         if self.buffer is not host:
             np.copyto(host, self.buffer, casting="unsafe")
@@ -110,14 +110,14 @@ class _Output:
 
 
 def _outputs_of(out: Any, positional: Sequence[Any], count: int) -> list[Any]:
-    """Return the caller's outputs; None for each that there is not."""
+    """Return the caller's outputs; None for each that is missing."""
     if out is None:
         return list(positional) or [None] * count
     return list(out) if isinstance(out, (tuple, list)) else [out]
 
 
 def _on_device(array: Any, dtype: np.dtype[Any]) -> Array:
-    """Return an input as the kernel gets it: of a host array a copy, which is not copied back."""
+    """Return an input for the kernel: a copy of a host array, which is not copied back."""
     if not is_cuda_ndarray(array):
         return array.astype(dtype)  # type: ignore[no-any-return]
     if array.dtype != dtype:
@@ -166,7 +166,7 @@ class UFunc(ArrayFunction):
         return Call(launch, [*laid, output.buffer.reshape(grid.sizes)], finish)
 
     def _result_of(self, loop: Dtypes) -> np.dtype[Any]:
-        """Return the type of the result; the compiler says it where the signature does not."""
+        """Return the type of the result, inferred where the signature does not give it."""
         if loop not in self._results:
             result = self._declared[loop] or self._kernels.result_type(self.loops[loop])
             self._results[loop] = loops.dtypes([result])[0]
@@ -196,7 +196,7 @@ class UFunc(ArrayFunction):
 
 
 def _laid(array: Array, sizes: tuple[int, ...], full: tuple[bool, ...]) -> Any:
-    """Return an array with the axes of a grid that it has, of length 1 those that it has not."""
+    """Return an array with the axes of a grid, of length 1 where it does not have them."""
     if not any(full):
         return array.reshape(-1)[0]
     own = tuple(n if has else 1 for n, has in zip(sizes, full, strict=True))
@@ -258,7 +258,7 @@ class GUFunc(ArrayFunction):
 
 
 def _use(kind: Any, axes: int, shared: bool) -> str:
-    """Return what of an argument a thread gets; a type with an axis more gets one of length 1."""
+    """Return which part of an argument a thread gets; a type with one more axis gets length 1."""
     if shared:
         return kernels.WHOLE
     one = axes == 0 and hasattr(kind, "ndim")
@@ -266,7 +266,7 @@ def _use(kind: Any, axes: int, shared: bool) -> str:
 
 
 def _rows(array: Array, kind: Any, axes: int, shared: bool, rounds: int) -> Any:
-    """Return an argument as its kernel takes it: subarrays behind one axis, or the shared one."""
+    """Return an argument for its kernel: subarrays along one axis, or the shared one."""
     core = array.shape[array.ndim - axes :]
     if not shared:
         return array.reshape(rounds, *core)
@@ -281,7 +281,7 @@ def vectorize(ftylist_or_function: Any = (), **kws: Any) -> Callable[[Any], UFun
     `@cuda.vectorize(["float32(float32, float32)"])`, or with Numba types, as in CUDA.
     """
     _check_target("vectorize", kws)
-    kws.pop("identity", None)  # what no elements give; a reduction of none is refused
+    kws.pop("identity", None)  # the result for no elements; an empty reduction raises
     if kws.pop("cache", False):
         raise TypeError("caching is not supported")
     if kws.pop("nopython", None) is not None:

@@ -5,7 +5,7 @@
         if i < out.shape[0]:
             out[i] = function(x[i], y)
 
-They are kernels as any other, so what the function does is checked, instrumented and counted.
+They are ordinary kernels, so the function is checked, instrumented and counted.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gpukit.compiler import intrinsics
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.dispatcher import Configured, Kernel
 
-# What of an argument a thread passes on; {i} is the thread's place in a grid of one axis.
+# The part of an argument that a thread passes on; {i} is the thread's index in a 1-D grid.
 EACH, SLICE, WHOLE = "{0}[{i}]", "{0}[{i} : {i} + 1]", "{0}"
-# The places in grids of one, two and three axes, the slow axis first.
+# The indices in grids of one, two and three axes, the slow axis first.
 _PLACES = {1: ("i",), 2: ("row", "col"), 3: ("plane", "row", "col")}
 _BLOCK = 256
 
@@ -30,7 +30,7 @@ Uses = tuple[str, ...]
 
 
 class Kernels:
-    """The kernels of one function, one for each combination of what its threads pass on.
+    """The kernels of one function, one per combination of the parts that its threads pass on.
 
     With `result` the function returns a value, which the kernels store; without it the function
     writes to its last argument.
@@ -46,7 +46,7 @@ class Kernels:
         self._made: dict[tuple[Any, ...], Kernel] = {}
 
     def configured(self, uses: Uses, sizes: tuple[int, ...], stream: Any) -> Configured:
-        """Return the kernel for a thread at each place, ready to be called; one use an argument."""
+        """Return the kernel for one thread per index, ready to be called; one use per argument."""
         key = (*uses, len(sizes))
         if key not in self._made:
             self._made[key] = self._make(uses, _PLACES[len(sizes)])
@@ -54,7 +54,7 @@ class Kernels:
         return self._made[key][(-(-last // _BLOCK), *reversed(slow)), _BLOCK, stream]
 
     def result_type(self, types: tuple[Any, ...]) -> Any:
-        """Return the numba type of what the function returns for arguments of these types."""
+        """Return the numba type of the function's result for arguments of these types."""
         return self._device.compile_device(types).signature.return_type
 
     def _make(self, uses: Uses, places: tuple[str, ...]) -> Kernel:
@@ -83,7 +83,7 @@ class Kernels:
 
 @functools.cache
 def broadcast(full: tuple[bool, ...]) -> str:
-    """Return the use of an array, for each axis of the grid whether it has it or repeats on it.
+    """Return the use of an array: for each axis of the grid, whether it has it or is repeated.
 
     >>> broadcast((True, False))
     '{0}[{row}, 0]'
@@ -106,7 +106,7 @@ def _kept(passed: str) -> tuple[bool, ...]:
 
 
 def _parameters(function: Any, count: int) -> list[str]:
-    """Return names for the arguments: those that the person gave them, as far as there are any."""
+    """Return names for the arguments: the user's own, as far as there are any."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     given = [p.name for p in parameters if p.kind in positional]
@@ -118,8 +118,8 @@ def _fresh(name: str, taken: list[str]) -> str:
 
 
 def _defined(name: str, text: str, scope: dict[str, Any]) -> Any:
-    """Return the function that a text defines; the compiler finds its source in `linecache`."""
-    file = f"<cuda.vectorize: {text.splitlines()[-1].strip()}>"  # tells one text from another
+    """Return the function that a source text defines; the compiler finds it in `linecache`."""
+    file = f"<cuda.vectorize: {text.splitlines()[-1].strip()}>"  # distinguishes the texts
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), scope)
     return scope[name]

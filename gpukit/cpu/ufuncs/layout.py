@@ -1,4 +1,4 @@
-"""Which axes the arguments of an array function have, and which of them its threads share out."""
+"""Which axes the arguments of an array function have, and which of them its threads split."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from gpukit import errors
 Shape = tuple[int, ...]
 
 
-# A row shorter than this is not worth a grid of several axes, and no grid has more rows.
+# A shorter row is not worth a grid of several axes, and no grid has more rows than this.
 _SHORT, _MOST_ROWS = 128, 65535
 
 
 class Broadcast(NamedTuple):
-    """A grid for arrays broadcast to one shape; for each array which axes of the grid it has."""
+    """A grid for arrays broadcast to one shape; per array, which axes of the grid it has."""
 
     sizes: Shape
     full: tuple[tuple[bool, ...], ...]
 
 
 def broadcast(shapes: Sequence[Shape]) -> Broadcast | None:
-    """Return the smallest grid that serves arrays of these shapes without a copy, if one does.
+    """Return the smallest grid for arrays of these shapes that needs no copy, or None.
 
-    Axes that all arrays have, or lack, alike are one axis of the grid.
+    Adjacent axes that the same arrays have are merged into one axis of the grid.
 
     >>> broadcast([(2, 300, 400), (400,)])
     Broadcast(sizes=(600, 400), full=((True, True), (False, True)))
@@ -53,7 +53,7 @@ def broadcast(shapes: Sequence[Shape]) -> Broadcast | None:
 
 
 class Schedule(NamedTuple):
-    """How arguments are split: the axes to loop over, whose subarrays serve every round."""
+    """How arguments are split: the axes to loop over, which subarrays all iterations share."""
 
     loop: Shape
     shared: tuple[bool, ...]
@@ -83,7 +83,7 @@ class Layout:
         return [len(names) for names in (*self.inputs, *self.outputs)]
 
     def check(self, types: Sequence[Any]) -> None:
-        """Refuse argument types whose axes are not those of the layout."""
+        """Raise for argument types whose axes are not those of the layout."""
         if len(types) != len(self.axes):
             raise errors.ArgumentError(
                 f"guvectorize: expected {len(self.axes)} types, one for each part of the layout, "
@@ -98,9 +98,9 @@ class Layout:
                 )
 
     def schedule(self, shapes: Sequence[Shape]) -> Schedule:
-        """Return how inputs of these shapes are looped over, as a GPU's target does it.
+        """Return how inputs of these shapes are looped over, as on the CUDA target.
 
-        The outer axes of an input are those of the largest one, or it serves every round.
+        The outer axes of an input are those of the largest one, or every iteration shares it.
         """
         outer: list[Shape] = []
         sizes: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The signatures of `cuda.vectorize` and `cuda.guvectorize`, and which of them a call takes."""
+"""The signatures of `cuda.vectorize` and `cuda.guvectorize`, and which of them a call uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Signature = tuple[tuple[Any, ...], Any]
 
 
 def read(given: Any, name: str) -> list[Signature]:
-    """Return signatures of any spelling as numba types."""
+    """Return signatures, given in any form, as numba types."""
     if not given or (callable(given) and not hasattr(given, "args")):
         raise errors.ArgumentError(
             f"{name}: expected signatures such as ['float32(float32, float32)'], got none. "
@@ -36,7 +36,7 @@ def _read_one(one: Any) -> Signature:
 
 
 def _call_form(text: str) -> str:
-    """Turn Numba's printed form `(a, b) -> c` into the form that it reads, `c(a, b)`."""
+    """Convert Numba's printed form `(a, b) -> c` to the form that it parses, `c(a, b)`."""
     args, _, result = text.partition("->")
     return result.strip() + args.strip()
 
@@ -51,7 +51,7 @@ def dtypes(types: Sequence[Any]) -> Dtypes:
 def exact(name: str, values: Sequence[Any], loops: Sequence[Dtypes]) -> Dtypes:
     """Return the signature for elementwise arguments; numbers are cast, arrays are not.
 
-    Numbers that are exactly of a signature's types decide first; else they fit any.
+    Numbers that exactly match a signature's types decide first; otherwise they match any.
     """
     have = [_dtype_of(v) for v in values]
     fitting = [loop for loop in loops if loop == tuple(have)]
@@ -85,9 +85,9 @@ def is_number(value: Any) -> bool:
 
 
 def castable(name: str, have: Sequence[np.dtype[Any]], loops: Sequence[Dtypes]) -> Dtypes:
-    """Return the signature for subarrays, as the CUDA target chooses.
+    """Return the signature for subarrays, by the rules of the CUDA target.
 
-    That is the one with exactly their types, else the first whose types all cast safely to theirs.
+    That is the one with exactly their types, else the first to whose types theirs cast safely.
     """
     for loop in loops:
         if loop[: len(have)] == tuple(have):
