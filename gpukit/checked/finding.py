@@ -53,7 +53,7 @@ KINDS = {
     "not-reproducible": Kind("launch", INFO, "sum whose last bits depend on the order"),
     "int32-overflow": Kind("lint", WARNING, "index beyond 32 bits"),
     "float64": Kind("lint", WARNING, "float64 arithmetic by accident"),
-    "lost-value": Kind("lint", WARNING, "value that nothing reads and nobody gets"),
+    "lost-value": Kind("lint", WARNING, "assigned value that is never read"),
     "no-effect": Kind("lint", WARNING, "statement that has no effect"),
     "zero-division": Kind("lint", WARNING, "division by zero"),
     "stale-constant": Kind("lint", WARNING, "global that changed after it was compiled"),

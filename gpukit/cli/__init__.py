@@ -1,8 +1,8 @@
 """The command line: `gpukit doctor`, `gpukit test block_sum`, and so on.
 
-Nothing is imported here that Python has not loaded itself: `gpukit --help` has to answer at once,
-and a Ctrl-C while something is imported must come in `main`. So each command imports what it needs
-when it runs. This package is the only place in gpukit that prints.
+Nothing is imported here that Python has not loaded itself: `gpukit --help` must respond at once,
+and a Ctrl-C during an import must arrive in `main`. So each command imports what it needs
+when it runs. This package is the only one in gpukit that prints.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from gpukit.cli.codes import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL
 
 __all__ = ["FINDINGS", "INTERRUPTED", "MACHINE", "MISUSE", "WELL", "main"]
 
-TYPE_CHECKING = False  # typing's own would import typing
+TYPE_CHECKING = False  # that of typing would import typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 well, 1 findings, 2 misuse, 3 machine's fault."""
+    """Run one command and return its exit code: 0 fine, 1 findings, 2 misuse, 3 machine's fault."""
     _escape_what_the_terminal_cannot_show()
     try:
         code = _run(argv)
-        sys.stdout.flush()  # a full disk is noticed here, where it can be said
+        sys.stdout.flush()  # a full disk raises here, where it can be reported
         return code
     except KeyboardInterrupt:
         print("gpukit: stopped.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away, as in `gpukit list | head -1`.
+        # The reader of the pipe has exited, as in `gpukit list | head -1`.
         _give_up_output()
         return FINDINGS
     except Exception as error:
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not failure.known(error):
             raise
         try:
-            sys.stdout.flush()  # what was found out comes before what went wrong
+            sys.stdout.flush()  # results are printed before the error
         except OSError:
             _give_up_output()
         show.error(failure.sentence(error))
@@ -59,13 +59,13 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _escape_what_the_terminal_cannot_show() -> None:
-    r"""Write `\xe9` to a terminal that knows ASCII alone, as Python does on standard error."""
+    r"""Write `\xe9` to a terminal that only supports ASCII, as Python does on standard error."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _give_up_output() -> None:
-    """Let Python's exit be quiet about output that nobody takes any more."""
+    """Redirect output that nothing reads any more, so that Python exits without an error."""
     import contextlib
 
     with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The commands that show what GPU compilers make of a kernel: ptx, sass, codegen."""
+"""The commands that show the code that GPU compilers generate: ptx, sass, codegen."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sass(arguments: argparse.Namespace) -> int:
 
 
 def codegen(arguments: argparse.Namespace) -> int:
-    """Compile every kernel for GPUs and say what is wrong with their code."""
+    """Compile every kernel for GPUs and report what is wrong with the code."""
     _on_the_cpu()
     from gpukit import files
     from gpukit.bench import codegen as gate
@@ -62,7 +62,7 @@ def codegen(arguments: argparse.Namespace) -> int:
 
 
 def _verdict(lines: Sequence[Any], found: Sequence[str]) -> None:
-    """Print what codegen found: a table, the faults, and how many there are."""
+    """Print what codegen found: a table, the faults, and their number."""
     from gpukit.bench import codegen as gate
 
     show.table(gate.HEADERS, [gate.row(line) for line in lines], right=(2, 3, 4, 5, 6))
@@ -80,14 +80,14 @@ def _count(number: int, what: str) -> str:
 
 
 def _on_the_cpu() -> None:
-    """Choose the target on which launches can be watched: they say what a kernel is called with."""
+    """Select the target that can observe launches, to learn a kernel's argument types."""
     os.environ["GPUKIT_TARGET"] = "cpu"
 
 
 def _build(command: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
-    """Return the full name of the kernel that was asked for, and its code; None if its file fails.
+    """Return the full name of the requested kernel, and its code; None if its file fails.
 
-    The kernel is one of the book, or of the reader's own file.
+    The kernel is one of the book, or of the user's own file.
     """
     _on_the_cpu()
     from gpukit import errors, gpu_code
@@ -117,13 +117,13 @@ def _own(command: str, words: str) -> tuple[Any, Sequence[Any]]:
     from gpukit.standin import script
 
     script.find(words.partition("::")[0], command)
-    if missing := gpu_code.missing():  # known before a script runs for nothing
+    if missing := gpu_code.missing():  # checked before a script runs in vain
         raise errors.TargetError(f"{command}: {missing}")
     return own_kernel.launched(words, command)
 
 
 def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterable[Any]) -> int:
-    """Print pieces of code, each run of them below the source line that it was made of."""
+    """Print pieces of code, each run of them below the source line from which it was compiled."""
     pieces = list(pieces)
     arch = "sm_{}{}".format(*arguments.arch)
     if arguments.json:

@@ -1,4 +1,4 @@
-"""What ends a command, in one sentence and with the exit code that belongs to it."""
+"""The sentence and the exit code for an error that ends a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
 
 
 def known(error: Exception) -> bool:
-    """Tell whether an error is to be said in a sentence: anything else is a mistake of ours."""
+    """Tell whether an error is reported as one sentence: any other is a bug of gpukit."""
     return isinstance(error, errors.GpukitError | OSError)
 
 
@@ -25,7 +25,7 @@ def sentence(error: Exception) -> str:
 
 
 def code(error: Exception) -> int:
-    """Return the exit code that belongs to an error."""
+    """Return the exit code for an error."""
     if isinstance(error, errors.TargetError | OSError):
         return MACHINE
     # Raised by the commands about their own arguments; the kernels' errors are findings.
@@ -34,7 +34,7 @@ def code(error: Exception) -> int:
 
 
 def _of_the_system(error: OSError) -> str:
-    """Say what the operating system refused: a file, or where there is none to name, the place."""
+    """Say what the operating system denied: a file, or the folder where it names none."""
     if error.errno is None:
         return str(error)
     why = os.strerror(error.errno)

@@ -14,7 +14,7 @@ from gpukit.course.waiting import Waiting
 
 
 def _short(path: Path) -> str:
-    """Return a path as it is shortest from here."""
+    """Return the shortest path from here."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -22,7 +22,7 @@ def _short(path: Path) -> str:
 
 
 def list_exercises(arguments: argparse.Namespace) -> int:
-    """Show each exercise, its points and how far the learner is."""
+    """List each exercise, its points and the learner's progress."""
     rows: list[dict[str, Any]] = [
         {
             "name": e.name,
@@ -47,7 +47,7 @@ def list_exercises(arguments: argparse.Namespace) -> int:
 
 
 def _points() -> str:
-    """Return what was earned so far, of what there is."""
+    """Return the points earned so far, of how many."""
     every = catalogue.every()
     earned = sum(progress.points(e, progress.state(e)) for e in every)
     return f"{earned} of {sum(e.points for e in every)} points."
@@ -58,7 +58,7 @@ def _next(exercise: Exercise | None) -> str:
 
 
 def _make_answer(exercise: Exercise, as_json: bool) -> None:
-    """Give the learner a file to work in, and say where the task is."""
+    """Create the learner's file to work in, and say where the task is."""
     progress.begin(exercise)
     if as_json:
         return
@@ -69,7 +69,7 @@ def _make_answer(exercise: Exercise, as_json: bool) -> None:
 
 
 def _take_from_notebook(exercise: Exercise, as_json: bool) -> bool:
-    """Make an answer of a cell that was written and saved, and not run."""
+    """Make an answer from a cell that was written and saved, but not run."""
     found = cells.find(exercise)
     if found is None:
         return False
@@ -81,11 +81,11 @@ def _take_from_notebook(exercise: Exercise, as_json: bool) -> bool:
 
 
 def test(arguments: argparse.Namespace) -> int:
-    """Grade the learner's file; make it first where there is none yet."""
+    """Grade the learner's file; create it first where there is none yet."""
     from gpukit import target
 
     exercise = catalogue.find(arguments.name)
-    target.active()  # where kernels cannot run at all, the learner's file is not to blame
+    target.active()  # raises where kernels cannot run at all, which is not the file's fault
     own = arguments.file is None
     if own and not exercise.answer.exists() and not _take_from_notebook(exercise, arguments.json):
         _make_answer(exercise, arguments.json)
@@ -94,7 +94,7 @@ def test(arguments: argparse.Namespace) -> int:
     given = exercise.answer if own else Path(arguments.file)
     with cells.file_of(exercise, given) as file:
         if not arguments.json:
-            attempt.read(file)  # a file that cannot be read is misuse: say only that
+            attempt.read(file)  # an unreadable file is misuse: report only that
             show.text(show.paint(exercise.title, "strong"))
             show.text(_short(given))
             show.text()
@@ -120,7 +120,7 @@ def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
 
 
 def _watched(exercise: Exercise, file: Path) -> grade.Report:
-    """Grade a file, printing each thing tried as it ends."""
+    """Grade a file, printing each test as it ends."""
 
     with Waiting("running your file", show.text) as waiting:
 
@@ -133,7 +133,7 @@ def _watched(exercise: Exercise, file: Path) -> grade.Report:
 
 
 def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
-    """Print the verdict, the first failure in full, and where to go next."""
+    """Print the verdict, the first failure in full, and what to do next."""
     if report.rows:
         show.text()
     for paragraph in as_text.explanation(report):
@@ -152,7 +152,7 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
 
 
 def hint(arguments: argparse.Namespace) -> int:
-    """Show one hint: the one asked for, or the next; then the last again."""
+    """Show one hint: the one requested, or the next; after the last one, the last again."""
     exercise = catalogue.find(arguments.name)
     count = len(exercise.hints)
     number = arguments.number
@@ -178,7 +178,7 @@ def hint(arguments: argparse.Namespace) -> int:
 
 
 def reset(arguments: argparse.Namespace) -> int:
-    """Start an exercise again. The file as it was is kept beside the new one."""
+    """Reset an exercise. The old file is kept beside the new one."""
     exercise = catalogue.find(arguments.name)
     in_cell = exercise.answer.exists() and cells.holds_a_cell(exercise.answer)
     kept = progress.set_aside(exercise)

@@ -1,4 +1,4 @@
-"""A limit on the time that a script may take: at its end the script gets a Ctrl-C."""
+"""A time limit for a script: when it expires, the script gets a Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AGAIN = 5.0  # seconds until a script that has caught its Ctrl-C gets another
 class TimeLimit:
     """Stops the body of a `with` block after `seconds`, in the main thread; None sets no limit.
 
-    `expired` says whether it was stopped, `error` is the KeyboardInterrupt that did it.
+    `expired` says whether it was stopped, `error` is the KeyboardInterrupt that stopped it.
     """
 
     def __init__(self, seconds: float | None, file: str) -> None:
@@ -30,13 +30,13 @@ class TimeLimit:
         self._before: Any = None
 
     def cause(self) -> str:
-        """Return what a KeyboardInterrupt comes from."""
+        """Return the cause of a KeyboardInterrupt."""
         return f"the {self.seconds:g} seconds of --timeout" if self.expired else stop.CTRL_C
 
     def __enter__(self) -> TimeLimit:
         stop.explain(self.cause)
         if self.seconds is not None:
-            # A parent may have left SIGINT ignored, as a shell does for jobs in the background.
+            # A parent may have left SIGINT ignored, as a shell does for background jobs.
             self._before = signal.signal(signal.SIGINT, signal.default_int_handler)
             threading.Thread(target=self._watch, daemon=True).start()
         return self
@@ -45,7 +45,7 @@ class TimeLimit:
         self, kind: type[BaseException] | None, error: BaseException | None,
         frames: TracebackType | None,
     ) -> bool:  # fmt: skip
-        with contextlib.suppress(KeyboardInterrupt):  # sent as the body came to its end
+        with contextlib.suppress(KeyboardInterrupt):  # sent as the body ended
             self._over.set()
         stop.explain(None)
         if self.seconds is not None:
@@ -63,7 +63,7 @@ class TimeLimit:
 
 
 def line_in(file: str, error: BaseException | None) -> int:
-    """Return the line of a file at which an error passed through it, 0 if at none."""
+    """Return the line of a file through which an error passed, 0 if none."""
     frames = traceback.walk_tb(error.__traceback__ if error else None)
     places = [(frame.f_code.co_filename, line) for frame, line in frames]
     lines = [line for name, line in places if os.path.realpath(name) == os.path.realpath(file)]
@@ -71,7 +71,7 @@ def line_in(file: str, error: BaseException | None) -> int:
 
 
 def _interrupt() -> None:
-    """Send the main thread a Ctrl-C, which wakes it where it sleeps."""
+    """Send the main thread a Ctrl-C, which interrupts a sleep, too."""
     main = threading.main_thread().ident
     if main is not None and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(main, signal.SIGINT)

@@ -19,7 +19,7 @@ def _dots(version: tuple[int, ...]) -> str:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Say what this machine is, which target it uses and why, and what is wrong."""
+    """Report what this machine is, which target it uses and why, and what is wrong."""
     from gpukit import doctor as doctor_
 
     if arguments.clear:
@@ -47,7 +47,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def _clear(removed: list[Any], as_json: bool) -> int:
-    """Say what was removed from the caches."""
+    """Report what was removed from the caches."""
     if as_json:
         show.data({"removed": [asdict(folder) for folder in removed]})
         return WELL
@@ -59,7 +59,7 @@ def _clear(removed: list[Any], as_json: bool) -> int:
 
 
 def _answers() -> Path | None:
-    """Return where answers are kept; a sick machine has no exercises that can be looked at."""
+    """Return the folder of the answers, None on a machine where exercises cannot be read."""
     from gpukit import errors
 
     try:
@@ -145,7 +145,7 @@ def _verdict(machine: Any, problems: list[Any], found: int) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run somebody's script on gpukit; its exit code is ours."""
+    """Run a user's script on gpukit; its exit code is ours."""
     from gpukit import errors
     from gpukit.standin import script
 
@@ -159,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def bench(arguments: argparse.Namespace) -> int:
-    """Time every kernel against NumPy, correctness first."""
+    """Time every kernel against NumPy, after checking its results."""
     from gpukit import target
     from gpukit.bench import cases, ceilings, gpu, readme_table, report, simulator, timing
 
@@ -210,7 +210,7 @@ def bench(arguments: argparse.Namespace) -> int:
 
 
 def _simulated(chosen: list[str]) -> list[Any]:
-    """Return what Numba's simulator takes for each kernel, one after the other."""
+    """Return the times of Numba's simulator for each kernel, one after the other."""
     from gpukit.bench import simulator
 
     found = []
@@ -222,7 +222,7 @@ def _simulated(chosen: list[str]) -> list[Any]:
 
 
 def _plots() -> Any:
-    """Return what draws, where matplotlib is installed."""
+    """Return the module that draws, where matplotlib is installed."""
     from gpukit.bench.register import BenchError
 
     try:

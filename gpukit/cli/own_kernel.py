@@ -1,4 +1,4 @@
-"""A kernel of the reader's own file: which one is meant, and what it is launched with."""
+"""A kernel in the user's own file: which one is meant, and its launch arguments."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from gpukit.cli.watch import output_aside
 
 
 class _Found(BaseException):
-    """Ends the script at the launch that was looked for; no `except Exception` of it stops this."""
+    """Ends the script at the launch that was searched; no `except Exception` catches this."""
 
     def __init__(self, kernel: Any, arguments: Sequence[Any]) -> None:
         self.kernel, self.arguments = kernel, arguments
 
 
 class ScriptFailed(Exception):
-    """The script stopped with an error of its own, which has been shown."""
+    """The script stopped with an error of its own, which has been printed."""
 
 
 def names_a_file(words: str) -> bool:
-    """Tell whether words mean a kernel of a file, `my.py::my_kernel`, or of the book."""
+    """Tell whether a name means a kernel of a file, `my.py::my_kernel`, or of the book."""
     return "::" in words or words.endswith(".py")
 
 
 def launched(words: str, command: str) -> tuple[Any, Sequence[Any]]:
     """Return the kernel that `my.py::my_kernel` means, and the arguments of its first launch.
 
-    `my.py` alone means the kernel that is launched first. The file runs up to that launch, for the
-    types of the arguments decide the code. An answer to an exercise is launched as its test does.
+    `my.py` alone means the kernel that is launched first. The file runs up to that launch, because
+    the argument types determine the code. An answer to an exercise is launched as its test does.
     """
     from gpukit.standin import script
 
@@ -52,7 +52,7 @@ def launched(words: str, command: str) -> tuple[Any, Sequence[Any]]:
 
 @contextmanager
 def _looking_for(name: str, seen: list[str]) -> Iterator[None]:
-    """Stop at the first launch of a kernel, or of any; write down which were launched before."""
+    """Stop at the first launch of a kernel, or of any; record which were launched before."""
     from gpukit.checked.command import observing
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:

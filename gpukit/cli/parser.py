@@ -1,4 +1,4 @@
-"""What may be written on the command line, and which function answers it."""
+"""The options of the command line, and the function behind each command."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _TARGETS = "GPUKIT_TARGET=auto|cuda|cpu|checked chooses where kernels run."
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of options; the one of the whole line knows that of each command by its name."""
+    """A parser of options; the top-level one has the parser of each command by its name."""
 
     commands: dict[str, Parser]
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and what is wrong with the line; end with the exit code of misuse."""
+        """Print the usage and what is wrong with the command line; exit with the code of misuse."""
         from gpukit.cli import show
 
         self.print_usage(sys.stderr)
@@ -54,7 +54,7 @@ def build() -> Parser:
 
 
 def read(line: Parser, argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what the words of the command line say, or end with what was probably meant."""
+    """Return the parsed command line, or exit with a suggestion of what was probably meant."""
     words = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in words if not word.startswith("-")), "")
     if command and command not in line.commands:
@@ -67,7 +67,7 @@ def read(line: Parser, argv: Sequence[str] | None = None) -> argparse.Namespace:
         wrong = next((word for word in unknown if word.startswith("-")), "")
         guess = f". {_meant(wrong.partition('=')[0], options)}" if wrong else ""
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{guess}")
-    if "--" not in words:  # which says that all behind it is the script's
+    if "--" not in words:  # which says that all after it is the script's
         _name_misplaced(parser, arguments)
     return arguments
 
@@ -78,9 +78,9 @@ def _meant(word: str, known: Sequence[str]) -> str:
 
 
 def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
-    """Say which options of ours stand after the script, which gets them all.
+    """Report options of ours after the script, which receives them all.
 
-    A script that has an option of that name in its own text means its own.
+    A script that contains an option of that name keeps it.
     """
     given = getattr(arguments, "arguments", [])
     ours = {word for action in parser._actions for word in action.option_strings} - {"--help"}
@@ -102,7 +102,7 @@ def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
 
 
 def command(name: str) -> Callable[[argparse.Namespace], int]:
-    """Import and return the function that answers a command: `machine.doctor`."""
+    """Import and return the function that runs a command: `machine.doctor`."""
     module, _, function = name.partition(".")
     found: Callable[[argparse.Namespace], int] = getattr(
         importlib.import_module(f"gpukit.cli.{module}"), function
@@ -214,7 +214,7 @@ def _learner_commands(commands: Any) -> None:
         "--update", action="store_true",
         help="renew what you have not changed in your workbook, and say what stays",
     )  # fmt: skip
-    # `make lab` opens the workbook itself, and need not say how to.
+    # `make lab` opens the workbook itself, and need not say how.
     start.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
     _add(commands, "list", "learner.list_exercises", "list the exercises and how far you are")
     test = _add(commands, "test", "learner.test", "run your answer to an exercise and explain it")

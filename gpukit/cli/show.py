@@ -1,4 +1,4 @@
-"""How things look on a terminal: colour, tables, progress. Plain text everywhere else."""
+"""Terminal output: colour, tables, progress. Plain text everywhere else."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
 
 
 def fancy(stream: TextIO) -> bool:
-    """Return whether `stream` is a terminal that wants colour (https://no-color.org)."""
+    """Return whether `stream` is a terminal that supports colour (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
 def paint(text: str, style: str) -> str:
-    """Return `text` in a style (good, bad, note, strong, dim) where colour is wanted."""
+    """Return `text` in a style (good, bad, note, strong, dim) where colour is supported."""
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if fancy(sys.stdout) else text
 
 
 def width() -> int:
-    """Return how wide text is set: as the terminal is, neither too wide nor too narrow to read."""
+    """Return the width of text: that of the terminal, within limits that are easy to read."""
     return max(30, min(columns(sys.stdout) or 100, 100))
 
 
@@ -41,13 +41,13 @@ def text(line: str = "") -> None:
 
 
 def paragraph(words: str, indent: str = "  ", style: str = "") -> None:
-    """Print words broken to the width of the terminal."""
+    """Print words wrapped to the width of the terminal."""
     for line in broken(words, width() - len(indent)):
         print(f"{indent}{paint(line, style) if style else line}")
 
 
 def entry(label: str, words: str, style: str = "strong", gap: str = "  ") -> None:
-    """Print words behind a label, those of further lines below the first ones."""
+    """Print words after a label, further lines indented below the first."""
     first, *rest = broken(words, width() - len(label + gap))
     print(f"{paint(label, style)}{gap}{first}".rstrip())
     for line in rest:
@@ -61,13 +61,13 @@ def block(lines: str, indent: str = "  ") -> None:
 
 
 def error(words: str, who: str = "gpukit") -> None:
-    """Print what went wrong on standard error, broken where that is a terminal."""
+    """Print an error on standard error, wrapped where that is a terminal."""
     said, width = f"{who}: error: {words}", columns(sys.stderr)
     print("\n".join(fitted(said, width)) if width else said, file=sys.stderr)
 
 
 def note(words: str) -> None:
-    """Print something worth knowing on standard error, broken where that is a terminal."""
+    """Print a note on standard error, wrapped where that is a terminal."""
     print("\n".join(broken(f"Note: {words}", columns(sys.stderr) or 10_000)), file=sys.stderr)
 
 
@@ -77,9 +77,9 @@ def data(value: Any) -> None:
 
 
 def traceback_from(error: BaseException) -> None:
-    """Print the traceback of somebody's script without the frames of ours that led to it.
+    """Print the traceback of a user's script without gpukit's frames that led to it.
 
-    An error of gpukit's own says all in its words; in any other, frames of ours may be to blame.
+    An error of gpukit's own explains itself; in any other, gpukit's frames may be to blame.
     """
     frames = list(_frames(error.__traceback__))
     if isinstance(error, errors.GpukitError):
@@ -97,7 +97,7 @@ def _frames(first: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _not_led_by_us(frames: list[TracebackType]) -> Iterator[TracebackType]:
-    """Yield the frames that are neither of gpukit nor of what it calls in Python's library."""
+    """Yield the frames that are neither gpukit's nor of Python's library called by gpukit."""
     led = False
     for frame in frames:
         led = _is_ours(frame) or (led and _root(frame) in sys.stdlib_module_names)
@@ -110,7 +110,7 @@ def _root(frame: TracebackType) -> str:
 
 
 def _is_ours(frame: TracebackType) -> bool:
-    """Tell whether a frame is of gpukit, or of `runpy`, which runs the script."""
+    """Tell whether a frame is gpukit's, or that of `runpy`, which runs the script."""
     return _root(frame) in ("gpukit", "runpy")
 
 
@@ -122,7 +122,7 @@ def table(
 ) -> None:
     """Print a table that fits the terminal; the columns numbered in `right` are numbers.
 
-    `group` names a column whose cells stand above the rows that share them, not in each row.
+    `group` names a column whose cells are headings above the rows that share them.
     """
     shared = [row[list(headers).index(group)] for row in rows] if group else []
     kept = [k for k, head in enumerate(headers) if head != group]
@@ -141,13 +141,13 @@ def table(
 
 
 class Step(Protocol):
-    """What `progress` hands out: call it with the name of what comes next."""
+    """The callback that `progress` yields: call it with the name of what comes next."""
 
     def __call__(self, name: str) -> None: ...
 
 
 def _nothing(name: str) -> None:
-    """Take a step nobody sees."""
+    """Do nothing, in place of a step."""
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def progress(total: int, quiet: bool = False) -> Iterator[Step]:
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     try:
-        with status.silent():  # two lines that are drawn over would be none
+        with status.silent():  # two lines that overwrite each other would be illegible
             yield step
     finally:
         print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The command `start`: the reader's own copy of the lessons and exercises."""
+"""The command `start`: the user's own copy of the lessons and exercises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Make a workbook, or renew what its reader has not changed."""
+    """Create a workbook, or update what the user has not changed."""
     from gpukit.course import catalogue, workbook
 
     folder, project = Path(arguments.folder).expanduser(), catalogue.root().parent
@@ -46,7 +46,7 @@ def _changed(changes: workbook.Changes) -> str:
 
 
 def _say_what_stays(changes: workbook.Changes) -> None:
-    """Name the files that are not of this version, and how to get that."""
+    """Name the files that are not of this version, and how to get that version."""
     if changes.answers:
         count = len(changes.answers)
         show.text(f"Copied {count} file{_s(count)} that you had in the project's exercises.")

@@ -1,4 +1,4 @@
-"""The commands that watch a script's launches: check, profile, play."""
+"""The commands that instrument a script's launches: check, profile, play."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _what_to_launch(script: Path) -> str:
-    """Say how to get launches out of a script that has none: an answer, or a module of kernels."""
+    """Say how to launch the kernels of a script without launches: an answer, or a module."""
     from gpukit.course import catalogue
 
     exercise = catalogue.worked_on_in(script.parent)
@@ -65,7 +65,7 @@ def _what_to_launch(script: Path) -> str:
 
 
 def profile(arguments: argparse.Namespace) -> int:
-    """Run a script and print what every launch asked of memory."""
+    """Run a script and print the profiles of its launches."""
     from gpukit.checked import process
 
     with process.profiling() as profiles, output_aside(arguments.json):
@@ -92,7 +92,7 @@ def profile(arguments: argparse.Namespace) -> int:
 
 
 def _last_of_each(profiles: list[Profile]) -> list[Profile]:
-    """Return one profile for each kernel and shape: whoever stops a loop waits for no more."""
+    """Return one profile per kernel and shape: enough for a script with a loop of launches."""
     return list({(p.kernel, p.file, p.grid, p.block): p for p in profiles}.values())
 
 
@@ -127,8 +127,8 @@ def play(arguments: argparse.Namespace) -> int:
 class _Ran:
     """How a script ended: its exit code, or what `stopped` it, in words; `failed` by an error.
 
-    `launch` says which launch was stopped and how far it had come, "" if none was; `own` which
-    functions of gpukit did launches of the script's.
+    `launch` says which launch was stopped and how many blocks were done, "" if none was; `own`
+    which functions of gpukit launched kernels for the script.
     """
 
     code: int
@@ -139,7 +139,7 @@ class _Ran:
 
     @property
     def nothing(self) -> str:
-        """Why nothing was seen."""
+        """Why nothing was recorded."""
         if self.failed:
             return "the script stopped with an error before a launch was done."
         if self.stopped:
@@ -149,7 +149,7 @@ class _Ran:
         return "the script launched no kernel."
 
     def explained(self, done: str) -> int:
-        """Say on the error stream why not all was counted or recorded; return the exit code."""
+        """Say on standard error why not all was counted or recorded; return the exit code."""
         if self.stopped and not self.failed:
             launch = f"{self.launch}: it was not {done}. " if self.launch else ""
             after = f"what it would have done after that was not {done}."
@@ -158,7 +158,7 @@ class _Ran:
 
 
 def _run(command: str, arguments: argparse.Namespace) -> _Ran:
-    """Run the script until its end, an error, Ctrl-C or the end of its time."""
+    """Run the script until its end, an error, Ctrl-C or the end of its time limit."""
     from gpukit import errors
     from gpukit.checked.command import listening
     from gpukit.cli import failure, limit
@@ -205,7 +205,7 @@ def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
     except errors.FileError:
-        raise  # to be said in its sentence
+        raise  # to be reported as a sentence
     except errors.PlacedError as error:  # as `gpukit run` does: it names the line itself
         sys.stdout.flush()
         show.error(str(error))
@@ -217,7 +217,7 @@ def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
 
 @contextlib.contextmanager
 def output_aside(aside: bool) -> Iterator[None]:
-    """Send what the script prints to standard error where ours must be JSON and nothing else."""
+    """Redirect the script's output to standard error where ours must be JSON and nothing else."""
     if not aside:
         yield
         return

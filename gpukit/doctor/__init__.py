@@ -1,7 +1,7 @@
-"""What this machine is, which target it uses and why, and what is wrong with it.
+"""Diagnoses this machine: what it is, which target it uses and why, and what is wrong with it.
 
-`facts.look()` asks the machine; `checks.examine(machine)` is pure and judges the answers, so
-every trap can be tested on a machine that does not have it.
+`facts.look()` collects the facts; `checks.examine(machine)` is pure and evaluates them, so
+every problem can be tested on a machine that does not have it.
 """
 
 from gpukit.doctor import folders

@@ -1,4 +1,4 @@
-"""Judge the facts: one function for each known trap, each with the line that fixes it."""
+"""Evaluate the facts: one function per known problem, each with the command that fixes it."""
 
 from __future__ import annotations
 

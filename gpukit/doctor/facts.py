@@ -1,4 +1,4 @@
-"""Ask the machine: versions, drivers, GPUs, environment, and whether a kernel runs."""
+"""Collect the facts: versions, drivers, GPUs, environment, and whether a kernel runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ VARIABLES = (
     "CUDA_HOME",
 )
 
-# Runs in a process of its own: a broken driver or library may end it.
+# Runs in a process of its own: a broken driver or library may crash it.
 _FIRST_KERNEL = """
 import numpy as np
 from gpukit import cuda
@@ -58,7 +58,7 @@ assert (out == x + 1).all(), "a first kernel gave a wrong answer"
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts the checks judge. The defaults describe a sound laptop without a GPU."""
+    """The facts that the checks evaluate. The defaults describe a healthy laptop without a GPU."""
 
     python: Version = (3, 11, 9)
     bits: int = 64
@@ -124,7 +124,7 @@ def _cores() -> int:
 
 
 def _translated() -> bool:
-    """Return whether an Intel Python runs on Apple silicon."""
+    """Return whether an Intel Python runs on Apple silicon under Rosetta."""
     if platform.system() != "Darwin" or platform.machine() != "x86_64":
         return False
     try:
@@ -141,13 +141,13 @@ def _translated() -> bool:
 
 
 def _shadows() -> tuple[str, ...]:
-    """Return files here that Python would import in the place of a package."""
+    """Return files here that Python would import instead of a package."""
     names = ("numba.py", "numpy.py", "cuda.py", "random.py", "gpukit.py")
     return tuple(name for name in names if Path(name).exists())
 
 
 def _cache() -> tuple[str, str]:
-    """Return the folder of compiled kernels, and why it cannot be written, or nothing."""
+    """Return the folder of compiled kernels, and why it is not writable, or nothing."""
     folder = cache_folder.folder()
     if folder is None:
         return "", ""
@@ -200,7 +200,7 @@ def _kernel_error() -> str:
     return lines[-1] if lines else f"the process ended with code {done.returncode}"
 
 
-# Kernels need their source, so the text goes into linecache before it runs.
+# Kernels need their source, so it is put into linecache before it runs.
 _FIRST_KERNEL_LAUNCHER = """
 import linecache, sys
 text = sys.stdin.read()

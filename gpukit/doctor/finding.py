@@ -1,4 +1,4 @@
-"""What a check returns, and the few questions that several checks ask."""
+"""The result of a check, and the queries that several checks share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def version(machine: Machine, package: str) -> Version:
 
 
 def unset(machine: Machine, variable: str) -> str:
-    """Return the line that takes a variable out of the environment, in this system's shell."""
+    """Return the command that unsets an environment variable, in this system's shell."""
     windows = machine.system == "Windows"
     return f"Remove-Item Env:{variable}" if windows else f"unset {variable}"
 
@@ -41,9 +41,9 @@ def cuda_package(machine: Machine) -> bool:
 
 
 def install_cuda(machine: Machine) -> str:
-    """Return the line that installs numba-cuda for this driver and these GPUs.
+    """Return the command that installs numba-cuda for this driver and these GPUs.
 
-    It names packages and no extra of gpukit, so it is right in a clone and without one.
+    It names packages and no extra of gpukit, so it is correct in a clone and outside of one.
     """
     fits = machine.driver_cuda is None or machine.driver_cuda >= (13, 0)
     major = 13 if fits and all(gpu.capability >= (7, 5) for gpu in machine.gpus) else 12

@@ -1,6 +1,6 @@
-"""The folders that gpukit writes to without being told a file, what lies there, and how much.
+"""The folders that gpukit writes to by default, their contents and their size.
 
-Caches can be made again, so `clear` empties them, of what gpukit has put there and nothing else:
+Caches can be recreated, so `clear` empties them, but only of files that gpukit has written:
 GPUKIT_CACHE_DIR may name a folder that holds other files as well.
 """
 
@@ -16,13 +16,13 @@ from pathlib import Path
 
 from gpukit.compiler import cache_folder
 
-_KERNEL = re.compile(r"[0-9a-f]{40}")  # compiler/cache.py names its files so
-_VERSION = re.compile(r"[0-9a-f]{16}")  # checked/engine/entries.py its folders
+_KERNEL = re.compile(r"[0-9a-f]{40}")  # file names of compiler/cache.py
+_VERSION = re.compile(r"[0-9a-f]{16}")  # folder names of checked/engine/entries.py
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder, and what gpukit wrote there: `holds` in words, `cache` if it can be made again."""
+    """A folder, and what gpukit wrote there: `holds` in words, `cache` if it can be recreated."""
 
     holds: str
     path: str
@@ -32,12 +32,12 @@ class Folder:
 
 
 def look(answers: Path | None = None) -> list[Folder]:
-    """Return the folders, caches first; `answers` is where the answers are kept."""
+    """Return the folders, caches first; `answers` is the folder of the answers."""
     found = [_folder(holds, where, parts, True) for holds, where, parts in _caches()]
     if answers is not None:
         mine = [*answers.glob(".progress.*"), *answers.glob("*/*/answer*.py")]
         found.append(_folder("your answers and grades", answers, mine, False))
-    pages = Path("gpukit-play").absolute()  # unless `gpukit play` is told another
+    pages = Path("gpukit-play").absolute()  # unless `gpukit play --folder` names another
     if pages.is_dir():
         found.append(_folder("pages of `gpukit play`", pages, pages.glob("*.html"), False))
     return found
@@ -58,7 +58,7 @@ def clear() -> list[Folder]:
 
 
 def _caches() -> list[tuple[str, Path, list[Path]]]:
-    """Return what each cache holds, its folder, and what of it is gpukit's."""
+    """Return what each cache holds, its folder, and which of its files are gpukit's."""
     found = []
     with contextlib.suppress(OSError):  # there may be no folder for temporary files
         shown = Path(tempfile.gettempdir())
@@ -75,7 +75,7 @@ def _caches() -> list[tuple[str, Path, list[Path]]]:
 def _listed(folder: Path, pattern: str = "*") -> list[Path]:
     try:
         return sorted(folder.glob(pattern))
-    except OSError:  # not there, or not to be looked at
+    except OSError:  # missing, or not readable
         return []
 
 
@@ -83,14 +83,14 @@ def _folder(holds: str, where: Path, parts: Iterable[Path], cache: bool) -> Fold
     """Return a folder with the number and size of all files in its `parts`."""
     sizes = []
     for part in parts:
-        with contextlib.suppress(OSError):  # gone meanwhile, or not to be looked at
+        with contextlib.suppress(OSError):  # deleted meanwhile, or not readable
             files = part.rglob("*") if part.is_dir() else [part]
             sizes += [file.stat().st_size for file in files if file.is_file()]
     return Folder(holds, str(where), len(sizes), sum(sizes), cache)
 
 
 def size(number: int) -> str:
-    """Return a number of bytes in the unit that suits it.
+    """Return a number of bytes in a suitable unit.
 
     >>> size(0), size(2_300), size(45_600_000)
     ('0 bytes', '2.3 kB', '45.6 MB')

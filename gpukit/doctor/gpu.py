@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpukit.doctor.facts import Machine
 from gpukit.doctor.finding import Check, Finding, cuda_package, has, install_cuda, unset
 
-# What cuInit returns when it fails, in words.
+# The error codes of cuInit, in words.
 _STATUS = {
     100: "it finds no GPU",
     304: "the operating system refused a call; in a sandbox /sys may be missing",
@@ -16,7 +16,7 @@ _STATUS = {
 
 
 def driver_missing(machine: Machine) -> Finding | None:
-    """A GPU without its driver is no use."""
+    """A GPU is of no use without its driver."""
     if machine.driver or not machine.hardware_seen:
         return None
     fix = (
@@ -34,7 +34,7 @@ def driver_missing(machine: Machine) -> Finding | None:
 
 
 def driver_failing(machine: Machine) -> Finding | None:
-    """The driver library is there and does not start."""
+    """The driver library is installed but does not start."""
     status = machine.driver_status
     if not status or (status == 100 and not machine.hardware_seen):
         return None
@@ -63,7 +63,7 @@ def gpus_hidden(machine: Machine) -> Finding | None:
 
 
 def cuda_package_missing(machine: Machine) -> Finding | None:
-    """A GPU answers, and nothing compiles for it."""
+    """A GPU responds, but no compiler for it is installed."""
     if not machine.gpus or cuda_package(machine):
         return None
     return Finding(
@@ -76,7 +76,7 @@ def cuda_package_missing(machine: Machine) -> Finding | None:
 
 
 def driver_against_toolkit(machine: Machine) -> Finding | None:
-    """A newer toolkit writes PTX that an older driver cannot read."""
+    """A newer toolkit writes PTX that an older driver does not accept."""
     if not machine.gpus or machine.driver_cuda is None or machine.toolkit is None:
         return None
     if not cuda_package(machine) or machine.toolkit <= machine.driver_cuda:
@@ -99,7 +99,7 @@ def libraries_missing(machine: Machine) -> Finding | None:
     if not machine.gpus or not has(machine, "numba-cuda") or not machine.missing_libraries:
         return None
     listed = " and ".join(machine.missing_libraries)
-    # A toolkit of the system's own serves too, so only a kernel that fails makes this a problem.
+    # A system-wide toolkit serves too, so only a kernel that fails makes this a problem.
     return Finding(
         "problem" if machine.kernel_error else "note",
         "libraries-missing",

@@ -1,4 +1,4 @@
-"""Ask the machine about its GPUs: hardware, driver, and NVIDIA's compiler libraries."""
+"""Collect facts about the GPUs: hardware, driver, and NVIDIA's compiler libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpukit import target
 
 Version = tuple[int, ...]
 
-# The wheels that carry NVIDIA's compiler libraries, and the libraries' short names.
+# The wheels that contain NVIDIA's compiler libraries, and the libraries' short names.
 _LIBRARIES = {
     "nvrtc": ("nvidia-cuda-nvrtc",),
     "nvvm": ("nvidia-nvvm", "nvidia-cuda-nvcc"),  # of CUDA 13, and of CUDA 12
@@ -47,7 +47,7 @@ def numbers(version: str) -> Version:
 
 
 def hardware_seen() -> bool:
-    """Return whether the machine seems to hold an NVIDIA GPU, driver or not."""
+    """Return whether the machine seems to have an NVIDIA GPU, with or without a driver."""
     if Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists():
         return True
     vendors = Path("/sys/bus/pci/devices").glob("*/vendor")
@@ -67,7 +67,7 @@ def _read(file: Path) -> str:
 
 
 def driver() -> dict[str, object]:
-    """Ask the NVIDIA driver for its CUDA version and its GPUs; empty where there is none."""
+    """Return the NVIDIA driver's CUDA version and its GPUs; empty where there is no driver."""
     for name in target.driver_names():
         try:
             library = ctypes.CDLL(name)

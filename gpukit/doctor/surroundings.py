@@ -8,7 +8,7 @@ from gpukit.doctor.finding import Check, Finding, unset
 
 
 def target_name(machine: Machine) -> Finding | None:
-    """GPUKIT_TARGET holds one of four words."""
+    """GPUKIT_TARGET must be one of four words."""
     wanted = machine.environment.get(target.VARIABLE, "").strip().lower()
     if not machine.target_error:
         return None
@@ -59,7 +59,7 @@ def optimiser_off(machine: Machine) -> Finding | None:
 
 
 def cache_writable(machine: Machine) -> Finding | None:
-    """Compiled kernels are kept on disk; without that every process compiles again."""
+    """Compiled kernels are cached on disk; without the cache every process compiles again."""
     if not machine.cache_error:
         return None
     return Finding(
@@ -98,7 +98,7 @@ def one_core(machine: Machine) -> Finding | None:
 
 
 def first_kernel(machine: Machine) -> Finding | None:
-    """The proof: a kernel of 1000 threads runs and is right."""
+    """The proof: a kernel of 1000 threads runs and its result is right."""
     if not machine.kernel_error:
         return None
     fix = (
