@@ -1,7 +1,7 @@
-"""Pictures of launches and of what kernels made, drawn from what running kernels wrote down.
+"""Pictures of launches and of the results of kernels, drawn from what running kernels recorded.
 
-Functions that draw return a matplotlib figure; `show(fig, alt=...)` shows it, with words. `ask`
-and the explorers are pieces of HTML that the reader plays with.
+Functions that draw return a matplotlib figure; `show(fig, alt=...)` shows it, with alt text. `ask`
+and the explorers are interactive HTML.
 """
 
 from gpukit.draw.ask import ask

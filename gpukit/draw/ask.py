@@ -1,4 +1,4 @@
-"""Predictions that are really asked: the answer stays folded until the reader has given one."""
+"""Prediction questions: the answer stays hidden until the reader has given one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def ask(
     within: float = 0.0,
     unit: str = "",
 ) -> widgets.Widget:
-    """Ask for one of some choices, `right` being the number of the right one (0 is the first),
-    or for a number, `answer`; one at most `within` away is right too.
+    """Ask for one of some choices, `right` being the index of the right one (0 is the first),
+    or for a number, `answer`; a number within `within` of it is right too.
 
     `because` is shown once an answer is given. Names between backticks are set as code.
-    Put it on the last line of a cell. Elsewhere than in a notebook it is the question alone.
+    Put it on the last line of a cell. Outside a notebook it is only the question.
     """
     choices = None if choices is None else [str(choice) for choice in choices]
     _check(choices, right, answer, within)
@@ -54,7 +54,7 @@ def _check(choices: Any, right: Any, answer: Any, within: float) -> None:
 
 
 def _folded(question: str, choices: list[str], truth: str) -> str:
-    """Return the question as HTML that folds its answer without any script."""
+    """Return the question as HTML that hides its answer without any script."""
     marked = widgets.code_marked
     items = "".join(f"<li>{marked(choice)}</li>" for choice in choices)
     return (

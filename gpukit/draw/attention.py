@@ -1,4 +1,4 @@
-"""Weights of attention as pictures: which place looks where."""
+"""Attention weights as pictures: which query attends to which key."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MOST_PLACES = 80
 
 
 def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -> Figure:
-    """Draw weights as maps side by side: each argument is a title and an array (looks, seen).
+    """Draw weights as maps side by side: each argument is a title and an array (queries, keys).
 
-    `rows` names the places that look, `cols` those that are seen, the same ones where there is
-    none. All maps have one scale, from white for 0; up to 12 places a side, the percentages stand
-    in the cells. Raises ValueError for names that do not fit the weights, and for more than 80
-    places.
+    `rows` names the queries, `cols` the keys, which are the same positions where it is
+    missing. All maps have one scale, from white for 0; with up to 12 positions per side the cells
+    show percentages. Raises ValueError for names that do not match the weights, and for more than
+    80 positions.
     """
     cols = rows if cols is None else cols
     shape = len(rows), len(cols)
     for title, weights in pairs:
         if np.shape(weights) != shape or max(shape) > MOST_PLACES:
             raise ValueError(
-                f"looks: expected weights of shape {shape}, a row for each name and at most "
-                f"{MOST_PLACES} a side, got {np.shape(weights)} for {title!r}. Draw a part."
+                f"looks: expected weights of shape {shape}, a row per name and at most "
+                f"{MOST_PLACES} per side, got {np.shape(weights)} for {title!r}. Draw a part."
             )
     most = max(np.max(weights) for _, weights in pairs)
     side = 4.2 if max(shape) <= MOST_NUMBERS else 5.6
@@ -39,7 +39,7 @@ def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -
         for axis, (title, weights) in zip(axes[0], pairs, strict=True):
             _map(axis, np.asarray(weights, np.float64), most, rows, cols)
             axis.set_title(title, fontsize=11)
-            axis.set_xlabel("is looked at")
+            axis.set_xlabel("key")
         axes[0][0].set_ylabel("looks")
     return fig
 

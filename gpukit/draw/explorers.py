@@ -1,7 +1,7 @@
-"""Explorers: HTML with sliders, in which a reader changes a launch and sees what follows.
+"""Explorers: HTML with sliders, in which a reader changes a launch and sees the effect.
 
 They need no kernel once they are shown, and no network. Their numbers are computed in JavaScript;
-`tests/draw/test_explorers.py` compares them with what kernels write down and gpukit counts.
+`tests/draw/test_explorers.py` compares them with kernels' records and gpukit's counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpukit import launch
 from gpukit.draw import widgets
 
 SIZES = (1, 2, 4, 8, 16)
-# More cells than this are too small to be seen, and slow to draw.
+# More cells than this are too small to see, and slow to draw.
 MOST_CELLS = 65_536
 Sizes = int | Sequence[int]
 
@@ -23,9 +23,9 @@ Sizes = int | Sequence[int]
 def launch_explorer(
     shape: Sizes = 100, block: Sizes = 32, grid: Sizes | None = None
 ) -> widgets.Widget:
-    """Show which thread of a launch has which element of an array, and who is left over.
+    """Show which thread of a launch processes which element of an array, and which are idle.
 
-    `shape` is an array's, (planes, rows, columns); `block` and `grid` are (x, y, z), as in a
+    `shape` is the array's, (planes, rows, columns); `block` and `grid` are (x, y, z), as in a
     launch. Without `grid` there are just enough blocks, whatever the other sliders say.
     """
     dims = len(_listed(shape))
@@ -56,22 +56,22 @@ def _listed(sizes: Sizes) -> list[int]:
 
 
 def latency_explorer(warps: int = 1, latency: int = 400, work: int = 10) -> widgets.Widget:
-    """Show a warp scheduler over time: which warp asks, waits for its data, computes.
+    """Show a warp scheduler over time: which warp issues a load, waits for it, computes.
 
-    Sliders change the number of warps, the cycles that a load takes and the arithmetic, in
-    cycles, for each load.
+    Sliders change the number of warps, the latency of a load in cycles and the arithmetic per load,
+    in cycles.
     """
     options = {"warps": warps, "latency": latency, "work": work}
     limits = {"warps": (1, 64), "latency": (10, 800), "work": (0, 100)}
     _within("latency_explorer", options, limits)
-    words = f"{warps} warps, loads of {latency} cycles, {work} cycles of arithmetic for each load"
-    return _explorer("latency", options, f"Who waits, who computes: {words}.")
+    words = f"{warps} warps, loads of {latency} cycles, {work} cycles of arithmetic per load"
+    return _explorer("latency", options, f"Which warp waits, which computes: {words}.")
 
 
 def memory_explorer(stride: int = 1, offset: int = 0, size: int = 4) -> widgets.Widget:
-    """Show what a warp touches with x[offset + stride * lane]: sectors and banks.
+    """Show which sectors and banks a warp accesses with x[offset + stride * lane].
 
-    Sliders change stride and offset, in elements, and the bytes of an element.
+    Sliders change stride and offset, in elements, and the element size in bytes.
     """
     options = {"stride": stride, "offset": offset, "size": size}
     _within("memory_explorer", options, {"stride": (0, 40), "offset": (0, 32), "size": (1, 16)})

@@ -1,4 +1,4 @@
-"""Pictures of a launch: which thread has which element, who is idle, what was missed."""
+"""Pictures of a launch: which thread has which element, which are idle, what was missed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gpukit import errors, launch
 from gpukit.draw import record, style
 
 MOST_CELLS = 200_000
-# Up to here a cell is wide enough for the numbers of its thread.
+# Up to this many threads, a cell is wide enough for the numbers of its thread.
 _CELLS_WITH_TEXT = 340
-# Up to here the threads of one dimension stand in one line.
+# Up to this many threads, those of a 1-D launch are drawn in one line.
 _STRIP = 64
 _MOST_LINES = 32
 
@@ -23,7 +23,7 @@ _MISSED = style.PAPER
 
 
 class Count(NamedTuple):
-    """What a launch amounts to."""
+    """The totals of a launch."""
 
     blocks: int
     threads: int
@@ -52,10 +52,10 @@ def count(canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> Count:
 
 
 def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
-    """Draw a launch of `block` threads a block over n elements.
+    """Draw a launch of blocks of `block` threads over n elements.
 
     Without `grid` there are just enough blocks. Each cell is a thread; the numbers are its
-    place in the array and, below, threadIdx.x. Long launches have a line for each block.
+    index in the array and, below, threadIdx.x. Long launches have a line per block.
     """
     grid = launch.ceil_div(n, block) if grid is None else grid
     check_size("launch_1d", 1, n, (grid, 1), (block, 1))
@@ -73,7 +73,7 @@ def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
 
 
 def _stack(canvas: Any, n: int, block: int, grid: int) -> Figure:
-    """Draw a launch of one dimension with one line for each block."""
+    """Draw a 1-D launch with one line per block."""
     lines = max(grid, launch.ceil_div(n, block))
     if lines > _MOST_LINES:
         raise errors.LaunchError(
@@ -128,7 +128,7 @@ def launch_2d(
 
 
 def plan(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
-    """Draw a recorded canvas seen from above, x to the right and y down."""
+    """Draw a recorded canvas from above, x to the right and y down."""
     _paint(axes, canvas, rows, cols, block)
     if canvas[0].size <= _CELLS_WITH_TEXT:
         _thread_numbers(axes, canvas)
@@ -138,7 +138,7 @@ def plan(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -
 
 
 def _size(canvas: Any) -> tuple[float, float]:
-    """Return inches that give cells of a readable size and keep them square."""
+    """Return inches that give square cells of a readable size."""
     height, width = canvas.shape[1:]
     scale = min(0.5, 10.5 / width, 6.5 / height)
     return max(5.5, scale * width + 0.9), scale * height + 1.5
@@ -154,7 +154,7 @@ def check_size(function: str, rows: int, cols: int, grid: tuple[int, int], block
 
 
 def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
-    """Colour the cells by block; hatch the idle, cross out the missed, outline the data."""
+    """Colour cells by block; hatch idle threads, cross out missed elements, outline the data."""
     touched = canvas[record.BX] != record.NOBODY
     height, width = touched.shape
     inside = np.zeros_like(touched)
@@ -182,7 +182,7 @@ def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int])
 
 
 def _pale(colour: Any) -> Any:
-    """Return the colour of a block's idle threads: its own, halfway to the paper."""
+    """Return the colour of a block's idle threads: its own, halfway to the background."""
     return (np.asarray(colour) + to_rgb(style.PAPER)) / 2
 
 
@@ -210,7 +210,7 @@ def _runs(line: Any) -> list[tuple[int, int]]:
 
 
 def _outlines(axes: Any, touched: Any, block: tuple[int, int]) -> None:
-    """Draw a line round each block, unless there are so many that nothing else would show."""
+    """Draw a line around each block, unless there are so many that they would cover all else."""
     height, width = touched.shape
     if width // block[0] * (height // block[1]) > 1500:
         return
@@ -248,7 +248,7 @@ def _strip_numbers(axes: Any, canvas: Any, n: int) -> None:
 
 
 def _block_names(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
-    """Write blockIdx into the working part of each block, where there is room for it."""
+    """Write blockIdx into the working part of each block, where there is space for it."""
     _, height, width = canvas.shape
     if width // block[0] * (height // block[1]) > 120:
         return
@@ -267,7 +267,7 @@ def _block_names(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int,
 
 
 def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = True) -> None:
-    """Explain colour, outline and hatching; only those that occur."""
+    """Explain colour, outline and hatching, but only those that occur."""
     touched = canvas[record.BX] != record.NOBODY
     inside = np.zeros_like(touched)
     inside[:rows, :cols] = True

@@ -1,4 +1,4 @@
-"""What a training shows: its loss while it runs, what is mistaken for what, images side by side."""
+"""Pictures of a training: its loss while it runs, confusion matrices, images side by side."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST_CLASSES = 24
 
 
 class LiveLoss:
-    """The loss curve of a training that runs: `nn.fit(..., report=draw.LiveLoss())`.
+    """The loss curve of a running training: `nn.fit(..., report=draw.LiveLoss())`.
 
-    Called with the `nn.History` it draws, in a notebook, one picture that changes in place: at most
-    one in `PAUSE` seconds, and the last one. Elsewhere it shows nothing. `picture` is what it drew
-    last. Use a new one for each training.
+    Called with the `nn.History` it draws, in a notebook, one picture that is updated in place: at
+    most one per `PAUSE` seconds, and the last one. Elsewhere it shows nothing. `picture` is the
+    last one drawn. Use a new one for each training.
     """
 
     def __init__(self, title: str = "A network learns") -> None:
@@ -33,7 +33,7 @@ class LiveLoss:
         self._drawn = -math.inf
 
     def __call__(self, history: Any) -> None:
-        """Draw the losses and accuracies of the history, if it is time to."""
+        """Draw the losses and accuracies of the history, if an update is due."""
         due = history.ended or time.perf_counter() - self._drawn >= PAUSE
         if not len(history.losses) or not due:
             return
@@ -60,7 +60,7 @@ def loss_curve(
 ) -> Figure:
     """Draw the loss of each step, with the mean of the last ten, and the accuracy of each epoch.
 
-    The axis has room for `steps`, which is how many there will be.
+    The axis extends to `steps`, the total number of steps.
     """
     losses, steps = np.asarray(losses), steps or len(losses)
     panels = 2 if len(accuracies) else 1
@@ -107,10 +107,10 @@ def _stopped_in_words(history: Any) -> str:
 
 
 def confusion(counts: Any, *, title: str, names: Sequence[str] | None = None) -> Figure:
-    """Draw how many of each class (rows) were taken for each class (columns).
+    """Draw how many of each class (rows) were predicted as each class (columns).
 
-    What is right lies on the diagonal, blue; mistakes are orange with a thick border, and a cell
-    without any is empty.
+    Correct predictions are on the diagonal, blue; mistakes are orange with a thick border, and a
+    cell without any is empty.
     """
     counts = np.asarray(counts)
     classes = len(counts)
@@ -143,10 +143,10 @@ def grid(
     pictures: Any, words: Sequence[str] = (), *, title: str, cols: int = 10,
     marked: Collection[int] = (), signed: bool = False, side: float = 0.9,
 ) -> Figure:  # fmt: skip
-    """Draw small pictures (N, H, W), or (N, H, W, 3) in colour from 0 to 1, in rows of `cols`.
+    """Draw small images (N, H, W), or (N, H, W, 3) in colour from 0 to 1, in rows of `cols`.
 
-    All have one scale of grey; with `signed` one of blue for what is below 0 and red for what is
-    above, and a bar says how much. `words` stand above them, and those whose numbers are `marked`
+    All share one grey scale; with `signed` it is blue for negative values and red for positive
+    ones, with a colour bar. `words` are written above them, and those whose indices are `marked`
     have a border.
     """
     pictures = np.asarray(pictures)

@@ -1,9 +1,9 @@
-"""Pictures of what a launch runs on, and of a launch from far and from near.
+"""Pictures of the hardware of a launch, and of a launch at two scales.
 
 Sources of the figures in `computer`: H100: NVIDIA's white paper on the Hopper architecture (132
 SMs, 128 float32 units each) and the H100 SXM data sheet (3,350 GB/s). Ryzen 7 7840U: AMD's product
 page (8 cores, DDR5-5600 in two channels of 8 bytes: 2 x 8 x 5.6 = 89.6 GB/s) and its optimisation
-guide for Zen 4 (two multiply-add units of 8 float32 each a core). PCI Express 5.0: 16 lanes of 32
+guide for Zen 4 (two multiply-add units of 8 float32 each per core). PCI Express 5.0: 16 lanes of 32
 Gbit/s, 64 GB/s each way.
 """
 
@@ -22,13 +22,13 @@ SMS, UNITS_PER_SM = 132, 128
 CORES, UNITS_PER_CORE = 8, 16
 GPU_MEMORY, CPU_MEMORY, BUS = 3350.0, 89.6, 64.0  # GB/s
 
-_WIDTH_PER_GB = 1 / 1500  # of a road, in inches for each GB/s
+_WIDTH_PER_GB = 1 / 1500  # of a road, in inches per GB/s
 _CHIP: dict[str, Any] = {"fc": "#E4E4E0", "ec": style.INK, "lw": 1.6}
 _STORE: dict[str, Any] = {"fc": "#FFF3D6", "ec": style.INK, "lw": 1.6}
 
 
 def computer() -> Figure:
-    """Draw a laptop's processor and an H100: arithmetic units as dots, ways to memory to scale."""
+    """Draw a laptop's processor and an H100: arithmetic units as dots, bandwidths to scale."""
     with style.house():
         fig, axes = style.figure(10.2, 5.4)
         axes.set_xlim(-0.1, 10.1)
@@ -61,7 +61,7 @@ def _chip(
     axes: Any, x: float, y: float, width: float, height: float, cores: tuple[int, int],
     dots: tuple[int, int], size: float,
 ) -> None:  # fmt: skip
-    """Draw a chip with rows of cores in it and dots in each core; pairs are across and down."""
+    """Draw a chip with rows of cores in it and dots in each core; pairs are (across, down)."""
     axes.add_patch(Rectangle((x, y), width, height, **_CHIP))
     step_x, step_y = (width - 0.1) / cores[0], (height - 0.1) / cores[1]
     left = x + 0.05 + step_x * np.arange(cores[0])
@@ -78,7 +78,7 @@ def _chip(
 
 
 def _road(axes: Any, middle: float, top: float, bottom: float, speed: float) -> None:
-    """Draw the way between a chip and its memory, as wide as it is fast."""
+    """Draw the connection of a chip and its memory, as wide as its bandwidth."""
     width = speed * _WIDTH_PER_GB
     axes.add_patch(Rectangle((middle - width / 2, top), width, bottom - top, fc=style.BLUE, lw=0))
 

@@ -20,14 +20,14 @@ WARP = 32
 # Neighbouring sectors differ in colour and in hatching.
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx")
 _UNUSED, _CONFLICT = "#D5DBE3", "#F2A37B"
-_GAP = 6  # bytes of room that stand for what lies between two sectors
+_GAP = 6  # width in bytes of the gap between sectors that are apart
 _SECTORS_WITH_TEXT, _SECTORS_WITH_NAMES = 8, 10
 
 
 def address_map(what: Profile | Pattern, access: Any = None) -> Figure:
-    """Draw which bytes of which sectors the lanes of a warp ask for in one request.
+    """Draw which bytes of which sectors the lanes of a warp access in one request.
 
-    `what` is a profile, with one of its accesses (else the one that moves most sectors in a
+    `what` is a profile, with one of its accesses (else the one that moves most sectors per
     request), or a pattern. It is the most expensive request of that access in the launch.
     """
     pattern = _pattern("address_map", what, access, "global")
@@ -56,7 +56,7 @@ def address_map(what: Profile | Pattern, access: Any = None) -> Figure:
 
 
 def address_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
-    """Say what `address_map` draws, for its alt text."""
+    """Describe what `address_map` draws, for its alt text."""
     p = _pattern("address_map_in_words", what, access, "global")
     step = p.step
     apart = "" if step is None else f", {_bytes(abs(step))} from one lane to the next"
@@ -68,7 +68,7 @@ def address_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
 
 
 def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
-    """Draw which of the 32 banks of shared memory each lane asks in one request, and conflicts.
+    """Draw which of the 32 banks of shared memory each lane accesses in one request, and conflicts.
 
     `what` is a profile, with one of its accesses (else the one with the worst conflict), or a
     pattern. It is the most expensive request of that access in the launch.
@@ -96,7 +96,7 @@ def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
 
 
 def bank_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
-    """Say what `bank_map` draws, for its alt text."""
+    """Describe what `bank_map` draws, for its alt text."""
     p = _pattern("bank_map_in_words", what, access, "shared")
     words = [f"{_bank_title(p)}. {len(p.lanes)} lanes ask for {_bytes(p.size)} each."]
     for members in p.phases:
@@ -153,7 +153,7 @@ def _bytes(count: int) -> str:
 
 
 def _some(numbers: list[int]) -> str:
-    """Name numbers; the first and the last of many.
+    """List numbers; of many only the first ones and the last.
 
     >>> _some([0, 32]), _some(list(range(0, 320, 32)))
     ('0, 32', '0, 32, 64, ..., 288')
@@ -203,7 +203,7 @@ def _sector(axes: Any, pattern: Pattern, left: int, number: int) -> None:
 
 
 def _element(axes: Any, pattern: Pattern, lane: int, at: int, left: dict[int, int]) -> None:
-    """Draw what one lane asks for; an element over the edge of a sector has two parts."""
+    """Draw the element of one lane; one that crosses a sector boundary has two parts."""
     end = at + pattern.size
     for number, sector in enumerate(pattern.sectors):
         low, high = max(at, sector * SECTOR), min(end, (sector + 1) * SECTOR)
@@ -214,7 +214,7 @@ def _element(axes: Any, pattern: Pattern, lane: int, at: int, left: dict[int, in
 
 
 def _asked(pattern: Pattern) -> int:
-    """Return how many different bytes the lanes ask for."""
+    """Return how many distinct bytes the lanes access."""
     return len({b for at in pattern.offsets for b in range(at, at + pattern.size)})
 
 
@@ -245,7 +245,7 @@ def _address_keys(pattern: Pattern) -> list[Patch]:
 
 
 def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
-    """Draw the lanes that go through the banks together: in each cell the pass that serves it."""
+    """Draw the lanes that access the banks together: in each cell the pass that serves it."""
     banks = pattern.words(members)
     for k in members:
         first, last = pattern.offsets[k] // WORD, (pattern.offsets[k] + pattern.size - 1) // WORD

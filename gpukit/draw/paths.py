@@ -1,4 +1,4 @@
-"""Paths over a surface: how steps of different rules lead to its lowest point."""
+"""Paths over a surface: how the steps of optimizers lead to its minimum."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LEVELS = 12
 def paths(
     x: Any, y: Any, height: Any, tracks: Mapping[str, Any], *, title: str, xlabel: str, ylabel: str
 ) -> Figure:
-    """Draw lines of equal height, and each track (steps, 2) of places (x, y) over them.
+    """Draw contour lines, and each track (steps, 2) of points (x, y) over them.
 
-    `height` (len(y), len(x)) is above 0; lines lie at equal ratios. A cross marks the lowest of it.
-    Raises ValueError for more tracks than can be told apart.
+    `height` (len(y), len(x)) is above 0; contours are at equal ratios. A cross marks its minimum.
+    Raises ValueError for more tracks than are distinguishable.
     """
     if not 0 < len(tracks) <= len(LOOKS):
         raise ValueError(
@@ -55,7 +55,7 @@ def field(
 ) -> Figure:  # fmt: skip
     """Draw values (rows, cols) over two axes, row 0 lowest, each axis from its first to its last.
 
-    The scale is logarithmic. `missing` says what NaN means, which has a colour of its own.
+    The scale is logarithmic. `missing` says what NaN means, which has its own colour.
     """
     values = np.asarray(values)
     with style.house():

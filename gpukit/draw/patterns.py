@@ -1,4 +1,4 @@
-"""Pictures of what threads do over time and in three dimensions."""
+"""Pictures of threads over time and in three dimensions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_STRIDE = 64
 
 
 def grid_stride(n: int, blocks: int, block: int) -> Figure:
-    """Draw a grid-stride loop: one line for each turn, in each cell element and thread."""
+    """Draw a grid-stride loop: one line per iteration, with element and thread in each cell."""
     if n > 16 * MOST_STRIDE or blocks * block > MOST_STRIDE:
         raise errors.LaunchError(
             f"grid_stride: expected at most {MOST_STRIDE} threads and {16 * MOST_STRIDE} elements "
@@ -39,7 +39,7 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
             axes.axvline(b * block - 0.5, color=style.INK, lw=3)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        axes.set_title(f"{n} elements, {threads} threads: who takes what")
+        axes.set_title(f"{n} elements, {threads} threads: which thread takes which")
         keys = [
             Patch(fc=style.FILLS[b % len(style.FILLS)], ec=style.INK, label=f"block {b}")
             for b in range(min(blocks, 8))
@@ -55,7 +55,7 @@ def _cell(axes: Any, x: int, y: int, text: object, block: int) -> None:
 
 
 def block_3d(block: tuple[int, int, int]) -> Figure:
-    """Draw the threads of one block (x, y, z) in slices, with the order they are counted in."""
+    """Draw the threads of one block (x, y, z) in slices, with their linear order."""
     number = record.block_3d(block)
     with style.house():
         across = 0.55 * block[0] + 0.8
@@ -79,9 +79,9 @@ def block_3d(block: tuple[int, int, int]) -> Figure:
 
 
 def warp_turns(turns: Any, warp: int = 0) -> Figure:
-    """Draw how often each lane of one warp went round a loop, and how long it then waited.
+    """Draw how many iterations of a loop each lane of one warp ran, and how long it then waited.
 
-    `turns` holds one count for each thread, as a kernel wrote it.
+    `turns` holds one count per thread, as a kernel recorded it.
     """
     mine = np.asarray(turns)[warp * WARP : (warp + 1) * WARP]
     lanes, longest = np.arange(len(mine)), int(mine.max())
@@ -90,7 +90,7 @@ def warp_turns(turns: Any, warp: int = 0) -> Figure:
         fig, axes = style.figure(9.2, 3.8)
         axes.bar(lanes, mine, color=style.SKY, edgecolor=style.INK, label="the lane works")
         axes.bar(lanes, longest - mine, bottom=mine, color=style.PAPER, edgecolor=style.FAINT,
-                 hatch="////", label="the lane is switched off and waits")  # fmt: skip
+                 hatch="////", label="the lane is inactive and waits")  # fmt: skip
         axes.set_xlabel(f"lane of warp {warp}")
         axes.set_ylabel("turns of the loop")
         axes.set_xlim(-0.7, len(mine) - 0.3)

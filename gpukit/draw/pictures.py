@@ -1,4 +1,4 @@
-"""Photographs to work on, and arrays shown as pictures."""
+"""Example photographs, and arrays shown as pictures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def photo(name: str) -> npt.NDArray[np.uint8]:
 def images(*pairs: Any, cols: int = 2, width: float = 9.0) -> Figure:
     """Draw arrays side by side: each argument is a title and an array.
 
-    Grey arrays are stretched from their least to their largest value; NaN, what no thread
+    Grey arrays are scaled from their minimum to their maximum; NaN, an element that no thread
     wrote, is orange.
     """
     cols = min(cols, len(pairs))
@@ -49,7 +49,7 @@ def images(*pairs: Any, cols: int = 2, width: float = 9.0) -> Figure:
 
 
 def _pixels(image: Any) -> Any:
-    """Return RGB for imshow: colour as it is, grey stretched, NaN marked."""
+    """Return RGB for imshow: colour as it is, grey scaled, NaN marked."""
     if image.ndim == 3:
         return image if image.dtype == np.uint8 else np.clip(image / 255, 0, 1)
     missing = np.isnan(image)
@@ -61,9 +61,9 @@ def _pixels(image: Any) -> Any:
 
 
 def counts(*pairs: Any, marked: Any = ()) -> Figure:
-    """Draw matrices of small whole numbers as cells: each argument is a title and a matrix.
+    """Draw matrices of small integers as cells: each argument is a title and a matrix.
 
-    A cell of 0 is empty, one of 1 blue, one of more orange; the number stands in it. The cells
+    A cell of 0 is empty, one of 1 blue, one of more orange, and shows its number. The cells
     (row, col) in `marked` have a thick border.
     """
     shapes = [np.asarray(values).shape for _, values in pairs]

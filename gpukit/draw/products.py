@@ -1,12 +1,12 @@
-"""Pictures of a matrix product: what threads read, whose lane has which element, bytes that fall.
+"""Pictures of a matrix product: what threads read, which lane has which element, bytes moved.
 
 Legend
-    a, b      the matrices that are multiplied, size x size; a layer of `reads` counts each
+    a, b      the matrices that are multiplied, size x size; a layer of `reads` per matrix
     row, col  the element of the product that a thread computes
-    turn      the one turn of the loop over k that counts, or EVERY                 -1
-    per_thread   results a thread has in a row of out, and as many in a column      8
+    turn      the one iteration of the loop over k that counts, or EVERY            -1
+    per_thread   results per thread in a row of out, and as many in a column        8
     chosen    (x, y) of the one thread that counts                                  (1, 2)
-    first, last   the threads that count, by their number in the first block: [first, last)
+    first, last   the threads that count, by their index in the first block: [first, last)
 """
 
 # Kernels carry no type hints.
@@ -56,7 +56,7 @@ def reads_kernel(reads, swapped, turn, first, last):
 
 @cuda.jit
 def step_kernel(a_tile, b_tile, sums, k, chosen):
-    """Count what one thread with several results reads in step k of the tiles, and adds to."""
+    """Count the reads of one thread with several results in step k of the tiles, and its sums."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if tx == chosen[0] and ty == chosen[1]:
         for row in range(ty, sums.shape[0], cuda.blockDim.y):
@@ -76,9 +76,9 @@ def product_reads(
     swapped: bool = False,
     turn: int | None = None,
 ) -> Figure:
-    """Draw what the first thread, warp or block of a product reads, one thread for one element.
+    """Draw what the first thread, warp or block of a product reads, one thread per element.
 
-    In all turns of its loop over k, or in one `turn`. With `swapped` x is the row, else the column.
+    In all iterations of its loop over k, or in one `turn`. With `swapped` x is the row.
     """
     reads = counted(size, block, who, swapped=swapped, turn=turn)
     with style.house():
@@ -97,7 +97,7 @@ def product_reads(
 
 
 def product_orders(size: int = 32, block: int = 16, turn: int = 5) -> Figure:
-    """Draw what the first warp reads in one turn where x is the row, and where it is the column."""
+    """Draw what the first warp reads in one iteration where x is the row, and where the column."""
     with style.house():
         fig, axes = style.figure(9.6, 7.4, 2, 3)
         for line, swapped in zip(axes, (True, False), strict=True):
@@ -168,7 +168,7 @@ def _keys(block: int) -> list[Any]:
 
 
 def counted(size: int, block: int, who: str, *, swapped: bool, turn: int | None) -> Ints:
-    """Return how often each element of a, b and out is touched, (3, size, size)."""
+    """Return how often each element of a, b and out is accessed, (3, size, size)."""
     if who not in WHO or not 1 <= size <= MOST or not 1 <= block <= 32:
         raise ValueError(
             f"product_reads: expected who to be one of {', '.join(WHO)}, a size of 1 to {MOST} and "
@@ -188,7 +188,7 @@ def _counts(axis: Any, counts: Ints, block: int, name: str) -> None:
     often = np.argwhere(counts > 1)
     shades = ListedColormap([_NEVER, _ONCE, _OFTEN])
     axis.imshow(np.minimum(counts, 2), cmap=shades, vmin=0, vmax=2, extent=(0, cols, rows, 0))
-    if len(often):  # what is shared is whole rows of some columns: one rectangle
+    if len(often):  # repeated accesses cover whole rows of some columns: one rectangle
         (top, left), (bottom, right) = often.min(axis=0), often.max(axis=0)
         axis.add_patch(Rectangle((left, top), right - left + 1, bottom - top + 1, fill=False,
                                  ec=style.INK, lw=0, hatch="///"))  # fmt: skip
@@ -211,7 +211,7 @@ def _line(edge: int, block: int, size: int) -> dict[str, Any]:
 
 
 def _said(counts: Ints, action: str) -> str:
-    """Say how many elements are touched, how often.
+    """Describe how many elements are accessed, and how often.
 
     >>> _said(np.array([[0, 2], [2, 2]]), "read"), _said(np.array([[1]]), "written")
     ('3 elements, each read 2 times', '1 element, written once')
@@ -259,9 +259,9 @@ def _lanes(axis: Any, title: str, matrix: Ints, chosen: int) -> None:
 
 
 def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figure:
-    """Draw how many bytes each kernel moves, and how few would do.
+    """Draw how many bytes each kernel moves, and the minimum.
 
-    The axis is logarithmic only where the most is more than _WIDE times the least.
+    The axis is logarithmic only where the maximum is more than _WIDE times the least.
     """
     most = max(count for _, count in rows)
     log = most > _WIDE * least

@@ -1,6 +1,6 @@
-"""Pictures of a profile: where a kernel stands on a roofline, and one request of a warp.
+"""Pictures of a profile: a kernel's point on a roofline, and one request of a warp.
 
-Each picture has a function beside it that says the same in words, for its alt text.
+Each picture has a function beside it that describes it, for its alt text.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 MOST_KERNELS = 12
 _HONEST = (
     "A point's height is what the roofs allow at its intensity, never a measured time. Bytes are "
-    "counted as warps\nask for them: where caches serve some of them, a kernel may stand further "
+    "counted as warps\nrequest them: where caches serve some of them, a kernel may be further "
     "to the right."
 )
 _COLOURS = (style.VERMILLION, style.BLUE, style.GREEN, style.PURPLE)
 
 
 class _Roofs(NamedTuple):
-    """The speeds of a GPU: bytes and operations a second, and where the two roofs meet."""
+    """The roofs of a GPU: bytes and operations per second, and the ridge point where they cross."""
 
     product: str
     bandwidth: float
@@ -38,7 +38,7 @@ class _Roofs(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """A kernel on the roofline: operations a byte, and the operations a second allowed there."""
+    """A kernel on the roofline: operations per byte, and the attainable operations per second."""
 
     name: str
     intensity: float
@@ -47,10 +47,10 @@ class _Point(NamedTuple):
 
 
 def roofline(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> Figure:
-    """Draw the roofs of a GPU, memory and float32, and a point for each profile.
+    """Draw the roofs of a GPU, memory and float32, and a point per profile.
 
     The height of a point is what the roofs allow, never a measured time. Kernels without
-    operations on floats are named below the picture: they have no place on it.
+    operations on floats are listed below the picture: they have no point on it.
     """
     chip = _roofs_of("roofline", gpu)
     found, none = _points(_listed("roofline", profiles), chip)
@@ -64,23 +64,23 @@ def roofline(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> Figure:
         axes.set_title(f"Roofline of {_article(chip.product)}")
         lines = [_line(number, point) for number, point in enumerate(found)]
         lines += [f"No operations on floats, so no place here: {', '.join(none)}"] if none else []
-        axes.set_xlabel("\n".join(["operations for each byte moved\n", *lines, f"\n{_HONEST}"]),
+        axes.set_xlabel("\n".join(["operations per byte moved\n", *lines, f"\n{_HONEST}"]),
                         ha="left", x=0.0, linespacing=1.35, fontsize=10)  # fmt: skip
-        axes.set_ylabel("FLOP/s: operations a second")
+        axes.set_ylabel("FLOP/s: operations per second")
     return fig
 
 
 def roofline_in_words(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> str:
-    """Say what `roofline` draws, for its alt text."""
+    """Describe what `roofline` draws, for its alt text."""
     chip = _roofs_of("roofline_in_words", gpu)
     found, none = _points(_listed("roofline_in_words", profiles), chip)
     roofs = (
         f"Roofline of {_article(chip.product)}: memory gives {_speed(chip.bandwidth, 'B/s')}, "
         f"arithmetic {_speed(chip.float32, 'FLOP/s')} in float32; the ridge point is at "
-        f"{_number(chip.ridge)} operations a byte."
+        f"{_number(chip.ridge)} operations per byte."
     )
     points = [
-        f"{p.name}: {_number(p.intensity)} operations a byte, where the roof allows "
+        f"{p.name}: {_number(p.intensity)} operations per byte, where the roof allows "
         f"{_speed(p.allowed, 'FLOP/s')}, {_limit(p)}."
         for p in found
     ]
@@ -118,7 +118,7 @@ def _points(profiles: Sequence[Profile], gpu: _Roofs) -> tuple[list[_Point], lis
 
 
 def _point(profile: Profile, gpu: _Roofs) -> _Point:
-    """Let every operation take the time that its type takes, and memory its own beside them."""
+    """Return a kernel's point: each operation takes its type's time, memory works concurrently."""
     total = profile.total
     doubles = total["flops_float64"]
     busy = (total.flops - doubles) / gpu.float32 + doubles / gpu.float64
@@ -145,7 +145,7 @@ def _roofs(axes: Any, gpu: _Roofs, low: float, high: float) -> None:
     axes.fill_between([low, gpu.ridge, high], [low * gpu.bandwidth, gpu.float32, gpu.float32],
                       bottom, color=style.SKY, alpha=0.13, lw=0)  # fmt: skip
     axes.plot([gpu.ridge] * 2, [bottom, gpu.float32], color=style.FAINT, lw=1, ls=":")
-    axes.text(gpu.ridge * 1.12, bottom * 1.25, f"{_number(gpu.ridge)} operations a byte",
+    axes.text(gpu.ridge * 1.12, bottom * 1.25, f"{_number(gpu.ridge)} operations per byte",
               fontsize=9, color=style.INK)  # fmt: skip
     axes.text(low * 1.15, low * gpu.bandwidth * 12, f"memory: {_speed(gpu.bandwidth, 'B/s')}",
               fontsize=10, fontweight="bold")  # fmt: skip
@@ -158,7 +158,7 @@ def _roofs(axes: Any, gpu: _Roofs, low: float, high: float) -> None:
 
 
 def _lift(points: list[_Point], number: int) -> int:
-    """Return how many earlier points stand so close that the number must stand lower."""
+    """Return how many earlier points are so close that the number must be written lower."""
     here = points[number]
     return sum(abs(math.log10(p.intensity / here.intensity)) < 0.12 for p in points[:number])
 
@@ -177,20 +177,20 @@ def _mark(axes: Any, number: int, point: _Point, lower: int) -> None:
 
 def _line(number: int, point: _Point) -> str:
     return (
-        f"{number + 1}  {point.name}: {_number(point.intensity)} operations a byte, where the roof "
-        f"allows {_speed(point.allowed, 'FLOP/s')}, {_limit(point)}"
+        f"{number + 1}  {point.name}: {_number(point.intensity)} operations per byte, where the "
+        f"roof allows {_speed(point.allowed, 'FLOP/s')}, {_limit(point)}"
     )
 
 
 def _limit(point: _Point) -> str:
-    return "held back by memory" if point.by_memory else "held back by arithmetic"
+    return "memory-bound" if point.by_memory else "compute-bound"
 
 
 # ---- numbers in words ----------------------------------------------------------------------------
 
 
 def _number(value: float) -> str:
-    """Return a number with two figures that count, or three from 10 on.
+    """Return a number with two significant digits, or three from 10 on.
 
     >>> _number(0.0351), _number(25.31), _number(1000)
     ('0.035', '25.3', '1,000')
@@ -199,7 +199,7 @@ def _number(value: float) -> str:
 
 
 def _speed(value: float, unit: str) -> str:
-    """Return a speed with its unit.
+    """Return a rate with its unit.
 
     >>> _speed(320e9, "B/s"), _speed(8.1e12, "FLOP/s")
     ('320 GB/s', '8.1 TFLOP/s')

@@ -1,8 +1,8 @@
-"""Kernels that write down who they are. Every picture of a launch is drawn from their notes.
+"""Kernels that record which thread does what. Every picture of a launch is drawn from these.
 
 Legend
-    canvas       the array that is drawn: one cell for each element and for each thread
-    NOBODY       what a cell holds that no thread reached                -1
+    canvas       the array that is drawn: one cell per element and per thread
+    NOBODY       the value of a cell that no thread reached           -1
     BX BY TX TY  the layers of a canvas: block and thread along x and y  canvas[BX, row, col]
 """
 
@@ -26,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 
 @cuda.jit
 def ownership_kernel(canvas):
-    """Write block and thread into the cell of this thread, element or not.
+    """Write block and thread into the cell of this thread, with or without an element.
 
     There is no guard against the end of the data: the picture shows the idle threads too. The
     canvas is at least as large as the grid.
@@ -47,7 +47,7 @@ def block_3d_kernel(number):
 
 @cuda.jit
 def stride_kernel(thread, step):
-    """Write which thread of the grid took each element, and in which turn of its loop."""
+    """Write which thread of the grid took each element, and in which iteration of its loop."""
     first = cuda.grid(1)
     for i in range(first, thread.shape[0], cuda.gridsize(1)):
         thread[i] = first
@@ -55,7 +55,7 @@ def stride_kernel(thread, step):
 
 
 def ownership(rows: int, cols: int, grid: tuple[int, int], block: tuple[int, int]) -> Ints:
-    """Return (4, height, width): BX, BY, TX and TY of every cell, NOBODY where none came."""
+    """Return (4, height, width): BX, BY, TX and TY of every cell, NOBODY where no thread is."""
     height, width = max(rows, grid[1] * block[1]), max(cols, grid[0] * block[0])
     return _run(ownership_kernel, grid, block, (4, height, width))[0]
 
@@ -66,7 +66,7 @@ def block_3d(block: tuple[int, int, int]) -> Ints:
 
 
 def grid_stride(n: int, blocks: int, block: int) -> tuple[Ints, Ints]:
-    """Return for every element the thread that took it, and the turn of its loop."""
+    """Return for every element the thread that took it, and the iteration of its loop."""
     thread, step = _run(stride_kernel, blocks, block, (n,), (n,))
     return thread, step
 

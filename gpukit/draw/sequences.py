@@ -1,4 +1,4 @@
-"""Sequences: what a recurrent network holds at each step, and which steps wait for others."""
+"""Sequences: the state of a recurrent network per time step, and which steps wait for others."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def over_time(*pairs: Any, title: str, xlabel: str = "step") -> Figure:
     """Draw matrices (rows, steps) below each other, time to the right: each argument is a title and
     a matrix.
 
-    Each has a scale of its own. Where numbers go below 0, white is 0, orange below and purple
-    above; elsewhere the scale begins at 0.
+    Each has a scale of its own. With negative values, white is 0, orange below and purple
+    above; otherwise the scale begins at 0.
     """
     tables = [(name, np.asarray(values)) for name, values in pairs]
     steps = {values.shape[-1] for _, values in tables if values.ndim == 2}
@@ -53,8 +53,8 @@ def over_time(*pairs: Any, title: str, xlabel: str = "step") -> Figure:
 
 
 def unrolled(steps: int = 6, samples: int = 3, *, together: int = 2) -> Figure:
-    """Draw states as boxes, steps to the right, samples downwards, and an arrow to each box from
-    the one that it waits for. A frame marks the step `together`, whose boxes one launch computes.
+    """Draw states as boxes, time steps to the right, samples downwards, and an arrow to each box
+    from the one that it depends on. A frame marks the step `together`, computed by one launch.
     """
     if not (2 <= steps <= MOST_BOXES and 1 <= samples <= MOST_BOXES and 0 <= together < steps):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Pictures for the lesson on memory: walks over a matrix, memories, tiles and banks, streams."""
+"""Pictures for the lesson on memory: traversals of a matrix, memories, tiles and banks, streams."""
 
 # Kernels carry no type hints.
 # mypy: allow-untyped-defs
@@ -22,12 +22,12 @@ TILE, ROWS = 32, 8
 _WARP, _ONE, _MINE = style.SKY, style.ORANGE, "#E2E2DC"
 
 
-# ---- two walks over a matrix ---------------------------------------------------------------------
+# ---- two traversals of a matrix ------------------------------------------------------------------
 
 
 @cuda.jit
 def rows_kernel(thread, turn):
-    """Write which thread visits each element and when; each thread has a row."""
+    """Write which thread visits each element and when; one thread per row."""
     row = cuda.grid(1)
     if row < thread.shape[0]:
         for col in range(thread.shape[1]):
@@ -37,7 +37,7 @@ def rows_kernel(thread, turn):
 
 @cuda.jit
 def columns_kernel(thread, turn):
-    """Write which thread visits each element and when; each thread has a column."""
+    """Write which thread visits each element and when; one thread per column."""
     col = cuda.grid(1)
     if col < thread.shape[1]:
         for row in range(thread.shape[0]):
@@ -46,10 +46,10 @@ def columns_kernel(thread, turn):
 
 
 def walks(side: int = 8, turn: int | None = None) -> Figure:
-    """Draw a square matrix twice: a thread for each row, and a thread for each column.
+    """Draw a square matrix twice: one thread per row, and one thread per column.
 
-    Each cell holds the thread that visits it, and below it the turn of that thread's loop.
-    `turn` marks what all threads visit in that turn. The kernels wrote down both numbers.
+    Each cell holds the thread that visits it, and below it the iteration of that thread's loop.
+    `turn` marks the elements that all threads visit in that iteration. Both numbers were recorded.
     """
     if not 1 <= side <= MOST_WALKED or (turn is not None and not 0 <= turn < side):
         raise ValueError(
@@ -91,9 +91,9 @@ def _walk(axes: Any, thread: npt.NDArray[Any], turns: npt.NDArray[Any], marked: 
 
 
 def memories(gpu: str = "H100") -> Figure:
-    """Draw where numbers can be: in a thread, a block, on the GPU, in the computer around it.
+    """Draw the memories of a thread, a block, a GPU, and of the computer around it.
 
-    Sizes are those of one GPU of `gpukit.checked.gpus`, from NVIDIA's sheets.
+    Sizes are those of one GPU of `gpukit.checked.gpus`, from NVIDIA's data sheets.
     """
     if gpu not in gpus.GPUS:
         known = ", ".join(gpus.GPUS)
@@ -146,7 +146,7 @@ def _box(axes: Any, at: tuple[float, float], size: tuple[float, float], fill: st
 
 @cuda.jit
 def tile_kernel(read, stored, taken, written, chosen):
-    """Mark what one warp of block (1, 0) touches as it transposes: 1, and 2 for one thread."""
+    """Mark the elements that one warp of block (1, 0) transposes: 1, and 2 for one thread."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
     if cuda.blockIdx.x == 1 and cuda.blockIdx.y == 0 and ty == chosen[1]:
@@ -160,7 +160,7 @@ def tile_kernel(read, stored, taken, written, chosen):
 def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
     """Draw how one warp of block (1, 0) transposes through a tile, and one thread (x, y) of it.
 
-    Four steps of its first turn: read from x, store in the tile, take from the tile, write to out.
+    Four steps of its first iteration: load from x, store in tile, load from tile, store in out.
     """
     if not (0 <= thread[0] < TILE and 0 <= thread[1] < ROWS):
         raise ValueError(
@@ -191,7 +191,7 @@ def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
 
 
 def _tile(axes: Any, marks: npt.NDArray[Any], title: str) -> None:
-    """Draw an array with its tiles; that of the block is grey, the marked elements stand out."""
+    """Draw an array with its tiles; that of the block is grey, the marked elements are coloured."""
     size = len(marks)
     row, col = np.argwhere(marks)[0] // TILE * TILE
     axes.add_patch(Rectangle((col, row), TILE, TILE, fc=_MINE, lw=0))
@@ -217,7 +217,7 @@ def _tile(axes: Any, marks: npt.NDArray[Any], title: str) -> None:
 def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int = 8) -> Figure:
     """Draw the banks of the first elements of a tile, for each width of its rows in words.
 
-    Marked is the column that a warp reads, each lane in a row of its own.
+    The column that a warp reads, each lane in a row of its own, is marked.
     """
     with style.house():
         fig, panels = style.figure(10.0, 0.42 * shown + 1.7, 1, len(widths), squeeze=False)
@@ -263,7 +263,7 @@ def _bank(axes: Any, row: int, col: int, bank: int, *, marked: bool) -> None:
 
 
 def stride_bars(passes: Any) -> Figure:
-    """Draw the passes of one request for each stride, from 0 on, as bars."""
+    """Draw the passes of one request per stride, from 0 on, as bars."""
     heights = np.asarray(passes)
     with style.house():
         fig, axes = style.figure(9.4, 3.6)
@@ -283,7 +283,7 @@ def stride_bars(passes: Any) -> Figure:
 
 
 class Step(NamedTuple):
-    """One box of a time line: which engine does it, for which piece, from when to when."""
+    """One box of a timeline: its engine, its piece, its start and its end."""
 
     engine: int
     piece: int
@@ -295,7 +295,7 @@ ENGINES = ("copies to the GPU", "kernels", "copies back")
 
 
 def stream_steps(times: tuple[float, float, float], pieces: int, streams: int) -> list[Step]:
-    """Return the time line of copying in, computing and copying back in pieces.
+    """Return the timeline of copying in, computing and copying back in pieces.
 
     A model: each engine does one thing at a time, and a stream keeps the order of its own work.
 
@@ -315,7 +315,7 @@ def stream_steps(times: tuple[float, float, float], pieces: int, streams: int) -
 def stream_timeline(
     times: tuple[float, float, float], pieces: int, streams: tuple[int, ...] = (1, 4)
 ) -> Figure:
-    """Draw the same work in different numbers of streams: who is busy when. A model, no time."""
+    """Draw the same work in different numbers of streams: which engine is busy when. A model."""
     runs = [stream_steps(times, pieces, count) for count in streams]
     last = max(step.end for run in runs for step in run)
     with style.house():

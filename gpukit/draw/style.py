@@ -1,4 +1,4 @@
-"""Colours, fonts and the one way to show a figure: with words for those who cannot see it."""
+"""Colours, fonts and `show`, which shows a figure with alt text for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind can tell apart. Each means little alone: the
+# Okabe and Ito's colours, which colour-blind readers can distinguish. None is the only cue: the
 # pictures also write numbers, draw borders or hatch.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILLION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
 # Light enough for black text on top, and neighbours differ.
 FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#B7A6E8")
-# The paper is a card: the same colours are readable on it in a light and in a dark notebook.
+# The background is a card: the same colours are readable on it in a light and a dark notebook.
 INK, PAPER, FAINT = "#222222", "#F8F8F6", "#8A8A8A"
 
 LEAST_ALT = 20
 _DPI = 132
 _SHOWN_DPI = 88
-_MARGIN = 0.18  # inches of paper around all that is drawn
+_MARGIN = 0.18  # inches of background around the drawing
 
 _RC: Any = {
     "font.family": "DejaVu Sans",
@@ -51,7 +51,7 @@ _RC: Any = {
 
 @contextmanager
 def house() -> Iterator[None]:
-    """Draw in the house style, whatever the reader's own matplotlib settings are."""
+    """Draw in the house style, whatever the user's own matplotlib settings are."""
     with matplotlib.rc_context(_RC):
         yield
 
@@ -61,7 +61,7 @@ def figure(
 ) -> tuple[Figure, Any]:
     """Return a figure of this many inches that pyplot does not know, and its axes.
 
-    Its paper is opaque even where it is not drawn in the house style: ink is readable on it in a
+    Its background is opaque even outside the house style: text is readable on it in a
     light and in a dark notebook.
     """
     made = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
@@ -70,7 +70,7 @@ def figure(
 
 
 def bare(axes: Any) -> None:
-    """Take ticks and frame away."""
+    """Remove ticks and frame."""
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():
@@ -78,15 +78,15 @@ def bare(axes: Any) -> None:
 
 
 class Picture:
-    """A figure and the words for it, as Jupyter shows them."""
+    """A figure and its alt text, as Jupyter shows them."""
 
     def __init__(self, png: bytes, alt: str, width: int) -> None:
         self.png, self.alt, self.width = png, alt, width
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """Return the same picture as HTML with alt text, as PNG and as words.
+        """Return the picture as HTML with alt text, as PNG and as text.
 
-        JupyterLab and nbconvert take the HTML: both drop the alt text of a bare PNG.
+        JupyterLab and nbconvert use the HTML: both drop the alt text of a bare PNG.
         """
         del include, exclude
         coded, words = base64.b64encode(self.png).decode("ascii"), html.escape(self.alt)
@@ -103,7 +103,7 @@ class Picture:
 
 
 def show(fig: Figure, *, alt: str) -> Picture:
-    """Return a figure as a picture that Jupyter shows; `alt` says in words what it shows.
+    """Return a figure as a picture that Jupyter shows; `alt` describes what it shows.
 
     Put it on the last line of a cell. Raises ValueError when the words say nothing.
     """
@@ -111,7 +111,7 @@ def show(fig: Figure, *, alt: str) -> Picture:
     if len(alt) < LEAST_ALT:
         raise ValueError(
             f"show: expected alt to describe the picture in {LEAST_ALT} letters or more, "
-            f"got {alt!r}. Say what it shows to somebody who cannot see it."
+            f"got {alt!r}. Describe it for a reader who cannot see it."
         )
     store = io.BytesIO()
     with house():

@@ -1,4 +1,4 @@
-"""Quantities as areas, and quantities that change with another one, on axes of any scale."""
+"""Quantities as areas, and functions of one variable, on axes of any scale."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from gpukit.draw import style
 
-# A line is told from the others by its dashes and its marks too, never by its colour alone.
+# Lines differ in dashes and markers too, never in colour alone.
 LOOKS = (
     (style.BLUE, "-", "o"),
     (style.VERMILLION, "--", "s"),
@@ -27,7 +27,7 @@ _LEAST_SIDE = 0.02
 
 
 def areas(quantities: Mapping[str, float], *, title: str) -> Figure:
-    """Draw each quantity as a square whose area is in proportion; its name and value stand below.
+    """Draw each quantity as a square of proportional area, with its name and value below.
 
     Raises ValueError for a quantity that is not above 0.
     """
@@ -60,7 +60,7 @@ def areas(quantities: Mapping[str, float], *, title: str) -> Figure:
 def lines(
     x: Any, series: Mapping[str, Any], *, title: str, xlabel: str, ylabel: str, log: str = ""
 ) -> Figure:
-    """Draw each series over x, with a key below; `log` names the logarithmic axes, as in "xy".
+    """Draw each series over x, with a legend below; `log` names the logarithmic axes, as in "xy".
 
     A dotted line marks 1 on a logarithmic y axis, 0 on another one, where the series reach it.
     """
@@ -92,7 +92,7 @@ def lines(
 
 
 def _short(value: float, _position: object = None) -> str:
-    """Return a number as an axis has it.
+    """Return a number as an axis label.
 
     >>> _short(0.001), _short(1000), _short(10_000_000), _short(1e-06)
     ('0.001', '1,000', '10 million', '1e-06')

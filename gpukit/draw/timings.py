@@ -1,4 +1,4 @@
-"""What gpukit.bench measured, as a table and as a picture of ratios."""
+"""Results of gpukit.bench, as a table and as a picture of ratios."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADERS = ("call", "size", "answer", "kernel", "NumPy", "against NumPy")
 
 
 class Table:
-    """Rows of words that Jupyter shows as a table and everything else as text."""
+    """Rows of text that Jupyter shows as a table and everything else as text."""
 
     def __init__(self, caption: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.caption, self.headers, self.rows = caption, headers, rows
@@ -36,7 +36,7 @@ class Table:
         return "\n".join([self.caption, *filter(None, text)])
 
     def _repr_html_(self) -> str:
-        if not self.rows:  # a caption would be as narrow as its empty table
+        if not self.rows:  # the caption would be as narrow as the empty table
             return f"<p>{html.escape(self.caption)}</p>"
         head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in self.headers)
         body = "".join(f"<tr>{_row(row)}</tr>" for row in self.rows)
@@ -52,12 +52,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def table(results: Sequence[Result]) -> Table:
-    """Return the results as a table: is the answer right, both times, and the ratio in words."""
+    """Return the results as a table: whether each is right, both times, and the ratio in words."""
     return Table(report.heading(target.active()), HEADERS, [_cells(result) for result in results])
 
 
 def recorded(*names: str) -> Table:
-    """Return what GPUs were recorded to need for the kernels whose names begin with `names`.
+    """Return the recorded GPU times of the kernels whose names begin with `names`.
 
     As long as there is no such record the caption says so.
     """
@@ -101,15 +101,15 @@ def ratios(results: Sequence[Result]) -> Figure:
 
 
 def measured(results: Sequence[Result], ceilings: Ceilings) -> Figure:
-    """Draw a roofline and where each kernel was measured to stand on it.
+    """Draw a roofline and each kernel's measured point on it.
 
-    A point's intensity is that of the least bytes: how far below the roof it stands is all that is
-    left to gain. Kernels without operations on floats have no place on it.
+    A point's intensity is that of the minimum of bytes: its distance below the roof is all that
+    can be gained. Kernels without operations on floats have no point on it.
     """
     placed = [r for r in results if r.timing and r.cost.flops and r.least]
     points = [(r.cost.flops / r.least, r.flops_rate) for r in placed]
     ridge = ceilings.flops / ceilings.bytes
-    slots: list[int] = []  # how far aside each number stands, so that none covers another
+    slots: list[int] = []  # how far aside each number is, so that none covers another
     low = min([0.05, *(x / 2 for x, _ in points)])
     high = max([10 * ridge, *(4 * x for x, _ in points)])
     with style.house():
@@ -132,13 +132,13 @@ def measured(results: Sequence[Result], ceilings: Ceilings) -> Figure:
             f"{number}  {r.name}, {r.size}: {report.over_floor(r, ceilings):.3g} times its floor"
             for number, r in enumerate(placed, 1)
         ]
-        label = "operations for each byte that anyone must move\n"
+        label = "operations per byte of the minimum of bytes\n"
         axes.set_xlabel("\n".join([label, *names]), ha="left", x=0.0, fontsize=10)
     return fig
 
 
 def check(path: str) -> None:
-    """Raise what keeps a picture from being saved under a name."""
+    """Raise if a picture cannot be saved under a name."""
     known = FigureCanvasBase.get_supported_filetypes()
     if _kind(path) not in known:
         raise BenchError(
@@ -149,7 +149,7 @@ def check(path: str) -> None:
 
 
 def save(figure: Figure, path: str) -> None:
-    """Write a picture to a file, in the format that its name asks for."""
+    """Write a picture to a file, in the format of its suffix."""
     picture = io.BytesIO()
     figure.savefig(picture, format=_kind(path))
     files.write(path, picture.getvalue())
@@ -174,7 +174,7 @@ def _bar(axes: Any, y: int, speedup: float) -> None:
 
 
 def _plain(ratio: float, _position: object = None) -> str:
-    """Return a ratio as people say it.
+    """Return a ratio in plain text.
 
     >>> _plain(10), _plain(0.1)
     ('10', '1/10')

@@ -1,4 +1,4 @@
-"""Pictures of threads that add together: trees, who works in each round, scans, histograms."""
+"""Pictures of threads that add together: trees, active threads per round, scans, histograms."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _addition(axes: Any, at: Any, *operands: Any) -> None:
 def who_works(*pairs: Any, steps: Any = (), warp: int = 32) -> Figure:
     """Draw which threads work in each round; each argument is a title and flags [round, thread].
 
-    `steps` are written behind the rounds' numbers. A warp in which no thread works is left out of
-    the round; one in which any does must run, and its other threads wait switched off.
+    `steps` are written after the rounds' numbers. A warp in which no thread works is left out of
+    the round; one in which any does must run, and its other threads are inactive.
     """
     flags = [np.asarray(mask, bool) for _, mask in pairs]
     if max(mask.shape[1] for mask in flags) > MOST_THREADS:
@@ -85,7 +85,7 @@ def who_works(*pairs: Any, steps: Any = (), warp: int = 32) -> Figure:
                 fc=style.PAPER,
                 ec=style.FAINT,
                 hatch="/////",
-                label="switched off, while others of its warp add",
+                label="inactive, while others of its warp add",
             ),
             Patch(
                 fc="#E4E4E2",
@@ -131,7 +131,7 @@ def _rounds(axes: Any, mask: Any, steps: Any, warp: int) -> None:
 
 
 def scan_steps(values: Any) -> Figure:
-    """Draw a scan in steps of 1, 2, 4, ...: what each thread holds, and whose sum it adds."""
+    """Draw a scan in steps of 1, 2, 4, ...: what each thread holds, and which sum it adds."""
     row = np.asarray(values)
     if not 2 <= row.size <= MOST_VALUES or row.ndim != 1:
         raise errors.LaunchError(
@@ -202,7 +202,7 @@ def bars(*pairs: Any, x: str, y: str = "how many", same: bool = False) -> Figure
 
 
 def drift(sums: Any, term: float, marks: Any) -> Figure:
-    """Draw how far running sums of one term are off, with a line where they pass each mark."""
+    """Draw the error of running sums of one term, with a line where they pass each mark."""
     row = np.asarray(sums, np.float64)
     if row.size < 2 or row.ndim != 1 or not all(row[0] <= mark <= row[-1] for mark in marks):
         raise errors.LaunchError(
@@ -210,7 +210,7 @@ def drift(sums: Any, term: float, marks: Any) -> Figure:
             f"{row.shape}. Draw np.cumsum of a vector, and marks between its ends."
         )
     picked = np.unique(np.linspace(0, row.size - 1, MOST_POINTS).astype(np.int64))
-    added = picked + 1  # additions behind each sum
+    added = picked + 1  # additions in each sum
     with style.house():
         fig, axes = style.figure(8.4, 3.6)
         axes.plot(added / 1e6, row[picked] - term * added, color=style.BLUE, lw=2)

@@ -289,13 +289,13 @@ def test_fewer_blocks_leave_elements_without_a_thread(shown):
 
 def test_just_enough_blocks_follow_the_other_sliders(shown):
     page = shown(draw.launch_explorer(1000, 256))
-    page.page.get_by_role("slider", name="Threads a block").fill("100")
+    page.page.get_by_role("slider", name="Threads per block").fill("100")
     assert "kernel[10, 100]" in page.text()
 
 
 def test_block_that_a_gpu_refuses_is_refused(shown):
     page = shown(draw.launch_explorer((8, 64), (64, 16)))
-    page.page.get_by_role("slider", name="Threads a block, y").press("ArrowRight")
+    page.page.get_by_role("slider", name="Threads per block, y").press("ArrowRight")
     assert "A GPU refuses this launch: 1,088 threads a block, at most 1,024" in page.text()
     assert page.page.get_by_role("img").is_hidden()
 

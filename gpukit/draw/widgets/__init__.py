@@ -1,7 +1,7 @@
-"""Small pieces of HTML that a reader plays with: no kernel, no network, no build step.
+"""Interactive HTML widgets: no kernel, no network, no build step.
 
-Each is an ES module of this folder. In a page its text stands whole, with the modules that it
-imports, in a script behind an element that it fills; what the element holds until then is for
+Each is an ES module of this folder. A page contains its whole text, with the modules that it
+imports, in a script after an element that it fills; the element's initial content is for
 pages without scripts.
 """
 
@@ -20,7 +20,7 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 class Widget:
-    """A piece of HTML as Jupyter shows it, and the words for it where HTML is not shown."""
+    """HTML as Jupyter shows it, and the text where HTML is not shown."""
 
     def __init__(self, page: str, words: str) -> None:
         self.html, self.words = page, words
@@ -53,7 +53,7 @@ def widget(
 
 
 def script(name: str) -> str:
-    """Return a module behind those that it imports, as the text of one script."""
+    """Return a module preceded by its imports, as the text of one script."""
     found: dict[str, str] = {}
     _collect(name, found)
     return "\n".join(found.values())
@@ -74,7 +74,7 @@ def read(name: str) -> str:
 
 
 def code_marked(text: str) -> str:
-    """Return HTML of text in which names stand between backticks.
+    """Return HTML of text in which names between backticks are set as code.
 
     >>> code_marked("is `a < b`?")
     'is <code>a &lt; b</code>?'
@@ -83,6 +83,6 @@ def code_marked(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that may stand in a script element: nothing in it can end that element."""
+    """Return JSON that may be inside a script element: nothing in it can end that element."""
     text = json.dumps(value, sort_keys=True)
     return text.replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-// A prediction: the answer and its reason are built only once the reader has given an answer.
+// A prediction question: the answer and its reason are built only once the reader has answered.
 
 import { make, mount, rich } from "./dom.js";
 

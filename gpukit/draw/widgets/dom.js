@@ -1,4 +1,4 @@
-// What the widgets build their elements with. Text always goes in as text, never as HTML.
+// Builds the elements of the widgets. Text is always inserted as text, never as HTML.
 
 import { followScheme } from "./scheme.js";
 
@@ -17,8 +17,8 @@ export function make(tag, attributes = {}, ...children) {
 export const rich = (text) =>
   text.split("`").map((part, number) => (number % 2 ? make("code", {}, part) : part));
 
-// The styles of the notebook stay outside the shadow root, and what stands in the host for pages
-// without scripts is no longer shown.
+// The notebook's styles stay outside the shadow root, and the host's initial content, for pages
+// without scripts, is no longer shown.
 export function mount(host, styles, ...children) {
   const card = make("div", { class: "card" }, ...children);
   // JupyterLab would take digits typed here for its own shortcuts.
@@ -30,7 +30,7 @@ export function mount(host, styles, ...children) {
 
 export const whole = (number) => number.toLocaleString("en-GB");
 
-// A labelled range with its value beside it; `show` says the value in words.
+// A labelled range with its value beside it; `show` formats the value.
 export function slider(label, { least = 0, most, value, show = whole }, tell) {
   const output = make("output", {}, show(value));
   const input = make("input", {
@@ -50,7 +50,7 @@ export function slider(label, { least = 0, most, value, show = whole }, tell) {
   });
   change();
   const box = make("label", { class: "slider" }, make("span", {}, label), input, output);
-  // Sets value and limits without telling anybody.
+  // Sets value and limits without a notification.
   box.set = (value, most = input.max) => {
     input.max = most;
     input.value = value;
@@ -70,11 +70,11 @@ export function select(label, choices, value, tell) {
 export const count = (number, one, many = `${one}s`) =>
   `${whole(number)} ${number === 1 ? one : many}`;
 
-// Rows of a name and what it amounts to: [["threads", "1,024"], ...]
+// Rows of a name and its value: [["threads", "1,024"], ...]
 export const facts = (rows) =>
   rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...rich(value))]);
 
-// A canvas as wide as its place and sharp on any screen; `paint` gets pen, width and colours.
+// A canvas as wide as its container and sharp on any screen; `paint` gets pen, width and colours.
 export function drawing(height, paint) {
   const canvas = make("canvas", { role: "img" });
   let width = 0;

@@ -1,17 +1,17 @@
-// One warp scheduler, cycle by cycle. It gives an instruction of one warp in each cycle. A warp
-// asks for data (1 cycle), waits `latency` cycles for it, computes for `work` cycles, asks again.
+// One warp scheduler, cycle by cycle. It issues one instruction of one warp per cycle. A warp
+// issues a load (1 cycle), waits `latency` cycles for it, computes for `work` cycles, and repeats.
 
 import { count, drawing, facts, make, mount, slider } from "./dom.js";
 
 const SHOWN = 1200;
 export const [WAIT, READY, COMPUTE, ASK] = [0, 1, 2, 3];
 
-// What each warp does in each cycle: an array of cycles for each warp. The scheduler stays with
-// its warp while that can go on, else it takes the one that has been ready for longest.
+// What each warp does in each cycle: an array of cycles per warp. The scheduler stays with
+// its warp while that is ready, else it selects the one that has been ready for longest.
 export function timeline({ warps, latency, work }, cycles) {
   const rows = Array.from({ length: warps }, () => new Uint8Array(cycles));
-  const ready = new Array(warps).fill(0); // the cycle from which each can go on
-  const left = new Array(warps).fill(0); // what it computes before it asks again
+  const ready = new Array(warps).fill(0); // the cycle from which each is ready
+  const left = new Array(warps).fill(0); // cycles of arithmetic before its next load
   let current = 0;
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     if (ready[current] > cycle) current = ready.indexOf(Math.min(...ready));
@@ -25,14 +25,14 @@ export function timeline({ warps, latency, work }, cycles) {
   return rows;
 }
 
-// In how many of these cycles an instruction was given.
+// The number of these cycles in which an instruction was issued.
 export function busyCycles(rows, from, to) {
   let busy = 0;
   for (let cycle = from; cycle < to; cycle += 1) busy += rows.some((row) => row[cycle] >= COMPUTE);
   return busy;
 }
 
-// How far that goes in the long run: the model.
+// The fraction in the long run: the model.
 export const busyShare = ({ warps, latency, work }) =>
   Math.min(1, (warps * (work + 1)) / (latency + work + 1));
 
@@ -86,12 +86,12 @@ export function latency(host, styles, options) {
     canvas.setAttribute(
       "aria-label",
       `Time line of ${count(state.warps, "warp")} over ${count(SHOWN, "cycle")}, below them the ` +
-        `scheduler: it gives an instruction in ${words}.`,
+        `scheduler: it issues an instruction in ${words}.`,
     );
     list.replaceChildren(
       ...facts([
-        ["Shown", `${count(SHOWN, "cycle")}, an instruction in ${words}`],
-        ["In the long run busy", formula(state)],
+        ["Shown", `${count(SHOWN, "cycle")}, an instruction issued in ${words}`],
+        ["Busy in the long run", formula(state)],
       ]),
     );
     canvas.paint();
@@ -106,7 +106,7 @@ export function latency(host, styles, options) {
   const card = mount(
     host,
     styles,
-    make("p", { class: "title" }, "Who waits, who computes?"),
+    make("p", { class: "title" }, "Which warp waits, which computes?"),
     make(
       "div",
       { class: "sliders" },
@@ -118,10 +118,10 @@ export function latency(host, styles, options) {
     make(
       "ul",
       { class: "keys" },
-      key("ask", "asks for data"),
+      key("ask", "issues a load"),
       key("wait", "waits for its data"),
       key("compute", "computes"),
-      key("stand", "could go on, another warp has its turn"),
+      key("stand", "ready, but another warp is selected"),
       make("li", {}, "A row for each warp; the thick row below: is the scheduler busy?"),
     ),
     make("div", { role: "status" }, list),

@@ -4,13 +4,13 @@ import { count, drawing, facts, make, mount, select, slider, whole } from "./dom
 import { layout, paint, placeAt } from "./launch_picture.js";
 import { AXES, justEnough, owner, refusal, extent, totals } from "./launch_rules.js";
 
-// The ends of the sliders, for each number of dimensions.
+// The limits of the sliders, per number of dimensions.
 const MOST = {
   1: { shape: [2000], grid: [16], block: [1024] },
   2: { shape: [64, 64], grid: [8, 8], block: [32, 32] },
   3: { shape: [16, 16, 8], grid: [4, 4, 4], block: [8, 8, 8] },
 };
-const WORDS = { shape: "Elements", grid: "Blocks", block: "Threads a block" };
+const WORDS = { shape: "Elements", grid: "Blocks", block: "Threads per block" };
 const START = {
   1: { shape: [100, 1, 1], block: [32, 1, 1] },
   2: { shape: [13, 10, 1], block: [8, 4, 1] },

@@ -1,4 +1,4 @@
-// Where each element and each thread of a launch is drawn, and how.
+// The positions and looks of elements and threads in the picture of a launch.
 
 import { owner, extent } from "./launch_rules.js";
 
@@ -35,7 +35,7 @@ export function cornerOf(state, { cell, across, perRow, head }, [x, y, z]) {
   ];
 }
 
-// The cell at a point; null beside the picture.
+// The cell at a point; null outside the picture.
 export function placeAt(state, plan, left, top) {
   const { cell, across, perRow, head } = plan;
   const [wide, high, deep] = extent(state);

@@ -1,5 +1,5 @@
-// A launch over an array of 1, 2 or 3 dimensions: who is who, and what it all amounts to. Sizes
-// and places are [x, y, z]; what there is no more of is 1, or 0.
+// A launch over an array of 1, 2 or 3 dimensions: which thread is where, and the totals. Sizes
+// and positions are [x, y, z]; missing dimensions have size 1 and position 0.
 
 export const [MOST_THREADS, MOST_Z, WARP] = [1024, 64, 32];
 export const AXES = ["x", "y", "z"];
@@ -24,7 +24,7 @@ export function refusal({ block }) {
   return "";
 }
 
-// Who has this place: block, thread, warp and lane; null where the grid does not reach.
+// The block, thread, warp and lane at this position; null outside the grid.
 export function owner({ shape, grid, block }, place) {
   const blockAt = place.map((at, axis) => Math.floor(at / block[axis]));
   const hasElement = place.every((at, axis) => at < shape[axis]);

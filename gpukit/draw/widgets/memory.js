@@ -1,5 +1,5 @@
-// What one request of a warp touches, counted as gpukit.profile counts it: sectors of 32 bytes in
-// global memory, banks of 4-byte words in shared memory.
+// The memory accesses of one request of a warp, counted as gpukit.profile counts them: sectors of
+// 32 bytes in global memory, banks of 4-byte words in shared memory.
 
 import { count, facts, make, mount, select, slider, whole } from "./dom.js";
 
@@ -21,10 +21,10 @@ const inOrder = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 export const sectors = (state) =>
   inOrder(offsets(state).flatMap((at) => parts(at, state.size, SECTOR)));
 
-// How many different bytes the lanes ask for.
+// How many distinct bytes the lanes access.
 export const asked = (state) => new Set(offsets(state)).size * state.size;
 
-// Which lanes go through the banks together: 32 with up to 4 bytes, 16 with 8, 8 with 16.
+// Which lanes access the banks together: 32 with up to 4 bytes, 16 with 8, 8 with 16.
 export function phases({ size }) {
   const together = Math.min(LANES, (LANES * WORD) / size);
   return Array.from({ length: LANES / together }, (_, phase) =>
@@ -32,7 +32,7 @@ export function phases({ size }) {
   );
 }
 
-// For each bank, how many different words these lanes want of it.
+// For each bank, how many distinct words these lanes access in it.
 export function wordsOfBanks(state, lanes) {
   const at = offsets(state);
   const found = new Array(BANKS).fill(0);
@@ -78,7 +78,7 @@ function bankRows(state, lane) {
         make("b", {}, words || ""),
       ),
     );
-    const name = `Lanes ${numbers(lanes[0], lanes.at(-1))}: words asked of each bank`;
+    const name = `Lanes ${numbers(lanes[0], lanes.at(-1))}: words accessed in each bank`;
     return [make("span", {}, name), make("ol", { class: "banks", "aria-label": name }, ...cells)];
   });
 }
@@ -153,7 +153,7 @@ export function memory(host, styles, options) {
     make("div", { role: "status" }, list),
     make("p", { class: "part" }, "Where x is in global memory: the sectors that are moved"),
     sectorBox,
-    make("p", { class: "part" }, "Where x is in shared memory: the banks that are asked"),
+    make("p", { class: "part" }, "Where x is in shared memory: the banks that are accessed"),
     bankBox,
   );
   draw();
