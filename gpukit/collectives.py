@@ -1,28 +1,28 @@
-"""Collectives: the sum or the largest of the values that the threads of a warp or block hold.
+"""Collectives: the sum or the maximum of the values that the threads of a warp or block hold.
 
     total = warp_sum(value)                        lane 0 has the sum over its warp
-    best = warp_max(value)                         lane 0 has the largest of its warp
+    best = warp_max(value)                         lane 0 has the maximum of its warp
     total = block_sum(value, totals, tid, warps)   thread 0 has the sum over the block
-    best = block_max(value, totals, tid, warps)    thread 0 has the largest of the block
+    best = block_max(value, totals, tid, warps)    thread 0 has the maximum of the block
     warp_all_sum, warp_all_max, block_all_sum, block_all_max    the same, for all threads
     block_tree_sum(tile, tid)                      tile[0] is the sum of tile
-    larger(value, best)                            what decides which is the largest
+    larger(value, best)                            the comparison that defines the maximum
 
 All of them, as CUB's WarpReduce and BlockReduce
-    Threads    every thread of the warp or of the block must call it, none behind a guard that
+    Threads    every thread of the warp or of the block must call it, none under a guard that
                others fail or after a return. Blocks have whole warps, 1 to 32 of them
-    Result     what other threads than the first get is of no use, unless "all" is in the name
-    Order      the same in every run, so the bits are, too
+    Result     undefined in other threads than the first, unless "all" is in the name
+    Order      the same in every run, so the result is reproducible bit for bit
     Dtypes     float32, float64, int32 or int64; sums of integers are int64, as all in Numba are
-    tid        the number of the thread in its block, x fastest
-    totals     a shared array of the dtype of value, with a place for each warp
-    warps      warps in the block. Where it is a constant a GPU's compiler writes the loop out, but
+    tid        the index of the thread in its block, x fastest
+    totals     a shared array of the dtype of value, with one element per warp
+    warps      warps in the block. If it is a constant a GPU's compiler unrolls the loop, but
                cuda.blockDim.x // WARP will do
-    Barriers   one in block_sum and block_max, behind which only thread 0 reads totals. So a barrier
-               must stand before totals is used again. Two in block_all_sum and block_all_max:
-               behind the second, totals may be used again at once
+    Barriers   one in block_sum and block_max, after which only thread 0 reads totals. So there must
+               be a barrier before totals is used again. Two in block_all_sum and block_all_max:
+               after the second, totals may be used again at once
 
-These are no primitives: plain Numba, which every target compiles as it stands here.
+These are no primitives: plain Numba, which every target compiles as it is.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def warp_sum(value):
 def warp_all_sum(value):
     """Return, in every lane, the sum of value over the warp: the same bits in all of them.
 
-    Lanes that differ in one bit of their number swap what they hold and add it, a butterfly: no
-    lane has to tell the others what came out.
+    A butterfly: lanes whose indices differ in one bit exchange their values and add them, so
+    that no broadcast of the result is needed.
     Source: CUDA C++ Programming Guide, "Warp Shuffle Functions", reduction across a warp
     """
     step = WARP // 2
@@ -70,7 +70,7 @@ def warp_all_sum(value):
 def block_sum(value, totals, tid, warps):
     """Return, in thread 0, the sum of value over the block.
 
-    Thread 0 adds up the warps alone: to shuffle there would take steps of all threads.
+    Thread 0 alone adds up the warps: shuffles would take steps of all threads.
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_sum(value)
@@ -87,7 +87,7 @@ def block_sum(value, totals, tid, warps):
 def block_all_sum(value, totals, tid, warps):
     """Return, in every thread, the sum of value over the block: the same bits in all of them.
 
-    All threads read the word of one warp at a time: that is one access, and no bank is asked twice.
+    All threads read the word of one warp at a time: a broadcast, without bank conflicts.
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_sum(value)
@@ -105,8 +105,8 @@ def block_all_sum(value, totals, tid, warps):
 def block_tree_sum(tile, tid):
     """Leave the sum of tile, a power of two of elements, in tile[0]; thread tid wrote tile[tid].
 
-    The threads that add stay side by side, so whole warps fall idle together, and they read
-    neighbouring words, so no two of a warp meet in one bank. Behind the last barrier inside, all
+    The active threads stay contiguous, so whole warps become idle together, and they read
+    neighbouring words, so there are no bank conflicts. After the last barrier inside, all
     threads may read tile[0]; before tile is written again there must be another one.
     Source: Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
     """
@@ -121,13 +121,13 @@ def block_tree_sum(tile, tid):
 
 @cuda.jit(device=True)
 def larger(value, best):
-    """Return whether value is larger than best, NaN being larger than every number."""
-    return best == best and not value <= best  # NaN is at most nothing, and equals nothing
+    """Return whether value is larger than best; NaN counts as larger than every number."""
+    return best == best and not value <= best  # comparisons with NaN are false
 
 
 @cuda.jit(device=True)
 def warp_max(value):
-    """Return, in lane 0, the largest value of the warp, NaN if there is one.
+    """Return, in lane 0, the maximum of value over the warp, NaN if there is one.
 
     Source: Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
@@ -142,7 +142,7 @@ def warp_max(value):
 
 @cuda.jit(device=True)
 def warp_all_max(value):
-    """Return, in every lane, the largest value of the warp, NaN if there is one.
+    """Return, in every lane, the maximum of value over the warp, NaN if there is one.
 
     Of 0.0 and -0.0, which are equal, lanes may keep either.
     Source: CUDA C++ Programming Guide, "Warp Shuffle Functions", reduction across a warp
@@ -158,14 +158,14 @@ def warp_all_max(value):
 
 @cuda.jit(device=True)
 def block_max(value, totals, tid, warps):
-    """Return, in thread 0, the largest value of the block, NaN if there is one.
+    """Return, in thread 0, the maximum of value over the block, NaN if there is one.
 
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_max(value)
     if tid % WARP == 0:
         totals[tid // WARP] = value
-    cuda.syncthreads()  # every warp's largest is written before thread 0 reads it
+    cuda.syncthreads()  # every warp's maximum is written before thread 0 reads it
     if tid == 0:
         for warp in range(1, warps):
             other = totals[warp]
@@ -176,14 +176,14 @@ def block_max(value, totals, tid, warps):
 
 @cuda.jit(device=True)
 def block_all_max(value, totals, tid, warps):
-    """Return, in every thread, the largest value of the block, NaN if there is one.
+    """Return, in every thread, the maximum of value over the block, NaN if there is one.
 
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_max(value)
     if tid % WARP == 0:
         totals[tid // WARP] = value
-    cuda.syncthreads()  # every warp's largest is written before all threads read it
+    cuda.syncthreads()  # every warp's maximum is written before all threads read it
     value = totals[0]
     for warp in range(1, warps):
         other = totals[warp]

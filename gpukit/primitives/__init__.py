@@ -1,14 +1,14 @@
-"""What kernels call that Numba has no name for: one instruction on a GPU, or none.
+"""Functions for kernels that Numba lacks: one instruction on a GPU, or none.
 
-Each file says what its functions mean and runs them on the CPU targets, where every access is
-checked and counted like any other. The file of the same name with `_gpu` behind it holds what a
-GPU's compiler gets in their place; it imports nothing of gpukit, so that the compilers' process
+Each file defines its functions and runs them on the CPU targets, where every access is
+checked and counted like any other. The file of the same name with the suffix `_gpu` holds the code
+for a GPU's compiler; it imports nothing of gpukit, so that the compilers' process
 (`gpukit.gpu_code`) can load it alone.
 
-    wide         load4, store4: sixteen bytes at once
-    unroll       unrolled: a loop written out
-    tensor       products of small matrices by a warp, and the rounding that they ask for
-    async_copy   copies to shared memory that nobody waits for
+    wide         load4, store4: 16-byte vectorized access (float4)
+    unroll       unrolled: an unrolled loop
+    tensor       products of small matrices by a warp (tensor cores), and the rounding they need
+    async_copy   asynchronous copies to shared memory (cp.async)
     warpgroup    products of matrices in shared memory by four warps (Hopper)
 """
 
@@ -24,8 +24,8 @@ from gpukit import target
 def of_this_target(module: str, *functions: Any) -> Any:
     """Return functions in the form in which this target's kernels call them.
 
-    Without a GPU they stay as they are. On one they are those of `<module>_gpu`, and these know
-    what checked mode runs in their place (`on_cpu`). All know what a GPU's compiler gets in the
+    Without a GPU they stay as they are. On one they are those of `<module>_gpu`, which record
+    what checked mode runs instead (`on_cpu`). All record what a GPU's compiler gets in the
     process of `gpukit.gpu_code` (`on_gpu`: a file, and a name in it).
     """
     found = functions

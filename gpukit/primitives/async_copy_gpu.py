@@ -1,7 +1,7 @@
-"""Copies to shared memory that nobody waits for: intrinsics for Numba's CUDA target.
+"""Asynchronous copies to shared memory (cp.async): intrinsics for Numba's CUDA target.
 
-`primitives.async_copy` is what kernels import; this file imports nothing of gpukit, so that the
-compilers' own process (`gpukit.gpu_code`) can read it too.
+Kernels import `primitives.async_copy`; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can load it too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _require(target: Any, source: Any) -> None:
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, at: Any, space: int) -> Any:
-    """Return the address of the sixteen bytes `at` of an array, within its address space."""
+    """Return the address of the sixteen bytes at index `at` of an array, in its address space."""
     data = context.make_array(kind)(context, builder, array).data
     begin = builder.bitcast(data, _BYTE.as_pointer(data.type.addrspace))
     there = builder.gep(begin, [builder.mul(at, ir.Constant(_LONG, _SIZE))])
@@ -38,7 +38,7 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, at: Any, space: 
 
 @intrinsic
 def copy16(typingctx, target, k, source, j, inside):  # type: ignore[no-untyped-def]
-    """Ask for bytes 16 j to 16 j + 15 of source, or zeros, at 16 k of target."""
+    """Copy bytes 16 j to 16 j + 15 of source, or zeros, to byte 16 k of target, asynchronously."""
     _require(target, source)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -70,7 +70,7 @@ def _say(context: Any, builder: Any, text: str) -> Any:
 
 @intrinsic
 def commit(typingctx):  # type: ignore[no-untyped-def]
-    """Make one group of what was asked for since the last call."""
+    """Make one group of the copies since the last call."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         return _say(context, builder, "cp.async.commit_group;")
@@ -80,9 +80,9 @@ def commit(typingctx):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def wait(typingctx, count):  # type: ignore[no-untyped-def]
-    """Wait until at most the `count` latest groups are still on the way."""
+    """Wait until at most the `count` latest groups are still in flight."""
     if not isinstance(count, types.IntegerLiteral) or count.literal_value < 0:
-        raise TypingError(f"how many groups may be on the way must be a constant, not {count}")
+        raise TypingError(f"how many groups may be in flight must be a constant, not {count}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         return _say(context, builder, f"cp.async.wait_group {count.literal_value};")

@@ -1,7 +1,7 @@
 """Tensor cores: a warp multiplies two small matrices and adds a third, in one instruction.
 
 The 32 threads of a warp hold the matrices together, a few elements each, in an order that the
-hardware has laid down. With group = lane // 4 and place = lane % 4 a thread has, in TF32, of
+hardware defines. With group = lane // 4 and place = lane % 4 a thread has, in TF32, of
 
     a (16, 8)    a0 = a[group, place]         a1 = a[group + 8, place]
                  a2 = a[group, place + 4]     a3 = a[group + 8, place + 4]
@@ -9,7 +9,7 @@ hardware has laid down. With group = lane // 4 and place = lane % 4 a thread has
     c (16, 8)    c0 = c[group, 2 place]       c1 = c[group, 2 place + 1]
                  c2 = c[group + 8, 2 place]   c3 = c[group + 8, 2 place + 1]
 
-and in bfloat16 twice as many of a and b, two neighbours along the summed axis as one uint32:
+and in bfloat16 twice as many of a and b, two neighbours along the summed axis packed in a uint32:
 
     a (16, 16)   a0 = a[group, 2 place]       and a[group, 2 place + 1] in its upper half; a1, a2
                  and a3 8 rows below, 8 columns to the right, and both
@@ -20,18 +20,18 @@ and in bfloat16 twice as many of a and b, two neighbours along the summed axis a
     c0, c1, c2, c3 = mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
     c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
     p0, p1, p2, p3 = load_square(tile, i, j)              a thread's pairs of a 16 x 16 square
-    p0, p1, p2, p3 = load_square_transposed(tile, i, j)   the same, pairs that go down
+    p0, p1, p2, p3 = load_square_transposed(tile, i, j)   the same, pairs along a column
 
 TF32 has the range of float32 and 10 of its 23 bits of fraction, bfloat16 the range and 7 bits.
-TF32 must be rounded first: what a tensor core makes of the other bits is nobody's promise. Sums
-are float32. All 32 threads of a warp must call these functions together, the two that round apart.
+TF32 must be rounded first: how a tensor core treats the other bits is undefined. Sums are
+float32. All 32 threads of a warp must call these functions together, except the two that round.
 
-The squares lie in shared memory as small matrices of 8 x 8 bfloat16, 128 bytes each without a gap:
+The squares lie in shared memory as matrices of 8 x 8 bfloat16, 128 bytes each without padding:
 `tile[i, j]` of a tile (rows / 8, columns / 8, 8, 8) is one of them. A square is four, and its pairs
-come in the order in which `mma_bf16` wants a, or, transposed, b0 and b1 of two products.
+come in the order in which `mma_bf16` takes a, or, transposed, b0 and b1 of two products.
 
 On a GPU these are instructions (`tensor_gpu`), from compute capability 8.0 on. Without one the warp
-passes its elements round by shuffles and each thread adds up its own four: the same numbers but for
+exchanges its elements by shuffles and each thread adds up its own four: the same numbers except for
 the order of additions. Source: NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8, mma.m16n8k16,
 ldmatrix.
 """
@@ -58,13 +58,13 @@ __all__ = [
     "to_tf32",
 ]
 
-LEAST = (8, 0)  # compute capability that has them
+LEAST = (8, 0)  # minimum compute capability
 WARP = 0xFFFFFFFF
 
 
 @cuda.jit(device=True)
 def to_tf32(x):
-    """Return a float32 rounded to TF32, to the nearest, halves away from zero."""
+    """Return a float32 rounded to TF32, to nearest, ties away from zero."""
     return rounded_to_tf32(x)
 
 
@@ -73,7 +73,7 @@ def mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     """Return a thread's four elements of c + a b."""
     group, place = cuda.laneid // 4, cuda.laneid % 4
     for k in range(4):
-        # Who has column k of the thread's rows of a, and row k of its columns of b.
+        # The lanes that hold column k of the thread's rows of a, and row k of its columns of b.
         row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
         top, bottom = cuda.shfl_sync(WARP, a0, row), cuda.shfl_sync(WARP, a1, row)
         first, second = cuda.shfl_sync(WARP, b0, left), cuda.shfl_sync(WARP, b0, right)
@@ -88,7 +88,7 @@ def mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
 
 @cuda.jit(device=True)
 def to_bf16(x):
-    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    """Return the bits of the bfloat16 nearest to a float32, ties to even."""
     return rounded_to_bf16(x)
 
 
@@ -100,7 +100,7 @@ def float_of(bits):
 
 @cuda.jit(device=True)
 def pair_of(low, high):
-    """Return two bfloat16 as one uint32."""
+    """Return two bfloat16 packed in a uint32."""
     return np.uint32(np.uint32(low) | np.uint32(high) << np.uint32(16))
 
 
@@ -164,7 +164,7 @@ def bf16(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
 
 def from_bf16(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
-    """Return the float32 of each bfloat16 whose bits are in an array; nothing is lost."""
+    """Return the float32 of each bfloat16 whose bits are in an array; this is exact."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 

@@ -1,7 +1,7 @@
 """Tensor cores on a GPU: intrinsics for Numba's CUDA target.
 
-`primitives.tensor` is what kernels import; this file imports nothing of gpukit, so that the
-compilers' own process (`gpukit.gpu_code`) can read it too.
+Kernels import `primitives.tensor`; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can load it too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MMA = "mma.sync.aligned.%s.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$
 
 @intrinsic
 def to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
-    """Return a float32 rounded to TF32, to the nearest, halves away from zero."""
+    """Return a float32 rounded to TF32, to nearest, ties away from zero."""
     if x != types.float32:
         raise TypingError(f"TF32 is rounded from float32, not from {x}")
 
@@ -38,7 +38,7 @@ def to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
-    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    """Return the bits of the bfloat16 nearest to a float32, ties to even."""
     if x != types.float32:
         raise TypingError(f"bfloat16 is rounded from float32, not from {x}")
 
@@ -93,8 +93,8 @@ def load_square_transposed(typingctx, tile, i, j):  # type: ignore[no-untyped-de
 def _loaded(instruction: str, tile: Any, i: Any, j: Any) -> Any:
     """Return the signature and the code of an intrinsic that loads four matrices of 8 x 8.
 
-    Each lane says where one row begins: lane l where row l % 8 of matrix l // 8 does. The matrices
-    are first, the one below it, the one to its right, and the one below that.
+    Each lane passes the address of one row: lane l that of row l % 8 of matrix l // 8. The matrices
+    are the first, the one below it, the one to its right, and the one below that.
     """
     if not isinstance(tile, types.Array) or (tile.ndim, tile.dtype) != (4, types.uint16):
         raise TypingError(f"squares are loaded from a tile of uint16 with four axes, not {tile}")

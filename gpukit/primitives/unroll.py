@@ -1,14 +1,14 @@
-"""A loop written out: `unrolled(3, step, a, b)` does step(0, a, b), step(1, a, b), step(2, a, b).
+"""Loop unrolling: `unrolled(3, step, a, b)` does step(0, a, b), step(1, a, b), step(2, a, b).
 
-A GPU's compiler writes short loops out by itself. A long one, such as 16 steps through a tile in
-each of which a thread adds 64 products, it leaves a loop, and every step pays for a counter, a jump
-and addresses worked out anew: a fifth of its instructions. C++ writes `#pragma unroll`; in Numba
-only calls that stand there are sure to be written out, and this puts them there (`unroll_gpu`).
+A GPU's compiler unrolls short loops by itself, but not a long one, such as 16 steps through a tile
+in each of which a thread adds 64 products; every step then pays for a counter, a jump and
+recomputed addresses: a fifth of its instructions. C++ has `#pragma unroll`; in Numba only
+separate calls are sure to be unrolled, and this generates them (`unroll_gpu`).
 
     unrolled(count, step, *arguments)
 
-`count` is a constant, a number or a module's name of one; `step` a device function that takes the
-number of the step first. On a CPU it is the loop that it says, which every check sees as one.
+`count` is a constant, a literal or a global name of one; `step` a device function whose first
+parameter is the number of the step. On a CPU it is an ordinary loop, which every check sees as one.
 """
 
 from __future__ import annotations

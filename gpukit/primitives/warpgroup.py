@@ -1,22 +1,22 @@
-"""Tensor cores of Hopper: four warps multiply two tiles in shared memory, in one instruction.
+"""Tensor cores of Hopper (wgmma): four warps multiply two tiles in shared memory at once.
 
 A warpgroup is four warps, 128 threads, of which the first is a multiple of 128 in its block.
-Together they add the product of a (64, 16) and b (16, 128), both bfloat16 and both left where they
-are in shared memory, to sums in registers. No thread loads anything of a or b.
+Together they add the product of a (64, 16) and b (16, 128), both bfloat16 and both read directly
+from shared memory, to sums in registers. No thread loads anything of a or b.
 
-    fence_shared()                        what this thread stored or copied to shared memory can be
-                                          read by wgmma, from the next barrier on
+    fence_shared()                        make this thread's stores and copies to shared memory
+                                          visible to wgmma, from the next barrier on
     begin()                               sums are in registers; before the first wgmma of a batch
-    wgmma(acc, a_tile, i, b_tile, j, k)   ask for the product: rows 8 i to 8 i + 63 of a, columns
+    wgmma(acc, a_tile, i, b_tile, j, k)   issue the product: rows 8 i to 8 i + 63 of a, columns
                                           8 j to 8 j + 127 of b, 8 k to 8 k + 15 between them
-    finish()                              wait for all that was asked for
+    finish()                              wait for all products issued
 
-The tiles lie in shared memory as small matrices of 8 x 8, 128 bytes each without a gap: a_tile is
+The tiles lie in shared memory as small matrices of 8 x 8, 128 bytes each without padding: a_tile is
 (rows / 8, between / 8, 8, 8), b_tile (between / 8, columns / 8, 8, 8), uint16 that are the bits of
-bfloat16. The hardware takes each as a matrix descriptor, which is what a NumPy view is: where it
-begins, and two strides.
+bfloat16. The hardware takes each as a matrix descriptor, which resembles a NumPy view: a start
+address and two strides.
 
-Of the sums a thread has 64. With warp its number in the warpgroup, group = lane // 4 and place =
+A thread has 64 of the sums. With warp its index in the warpgroup, group = lane // 4 and place =
 lane % 4, they are for n = 0 to 15
 
     acc[4 n], acc[4 n + 1]       c[16 warp + group, 8 n + 2 place], and the next column
@@ -37,14 +37,14 @@ from gpukit.primitives.tensor import float_of
 
 __all__ = ["ONLY", "SUMS", "THREADS", "begin", "fence_shared", "finish", "wgmma"]
 
-ONLY = (9, 0)  # compute capability that has them
+ONLY = (9, 0)  # the only compute capability that has them
 THREADS = 128
-SUMS = 64  # of a thread
+SUMS = 64  # per thread
 
 
 @cuda.jit(device=True)
 def fence_shared():
-    """Let wgmma read what this thread stored to shared memory, from the next barrier on."""
+    """Make this thread's stores to shared memory visible to wgmma, from the next barrier on."""
 
 
 @cuda.jit(device=True)
@@ -54,7 +54,7 @@ def begin():
 
 @cuda.jit(device=True)
 def finish():
-    """Wait for all wgmma that were asked for."""
+    """Wait for all wgmma that were issued."""
 
 
 @cuda.jit(device=True)

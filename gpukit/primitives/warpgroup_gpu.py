@@ -1,7 +1,7 @@
-"""Tensor cores of Hopper: intrinsics for Numba's CUDA target.
+"""Tensor cores of Hopper (wgmma): intrinsics for Numba's CUDA target.
 
-`primitives.warpgroup` is what kernels import; this file imports nothing of gpukit, so that the
-compilers' own process (`gpukit.gpu_code`) can read it too.
+Kernels import `primitives.warpgroup`; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can load it too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba.cuda.extending import intrinsic
 _FLOAT, _INT, _LONG, _BYTE = ir.FloatType(), ir.IntType(32), ir.IntType(64), ir.IntType(8)
 _SHARED = 3  # address space
 _SUMS = 64
-# The operands behind the descriptors: add to the sums, both signs kept, a as it is, b transposed.
+# The operands after the descriptors: add to the sums, both signs kept, a as it is, b transposed.
 _WGMMA = "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%s}, $%d, $%d, 1, 1, 1, 0, 1;"
 
 
@@ -33,7 +33,7 @@ def _saying(text: str) -> Any:
 
 @intrinsic
 def fence_shared(typingctx):  # type: ignore[no-untyped-def]
-    """Let wgmma read what this thread stored to shared memory, from the next barrier on."""
+    """Make this thread's stores to shared memory visible to wgmma, from the next barrier on."""
     return _saying("fence.proxy.async.shared::cta;")
 
 
@@ -45,7 +45,7 @@ def begin(typingctx):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def finish(typingctx):  # type: ignore[no-untyped-def]
-    """Wait for all wgmma that were asked for."""
+    """Wait for all wgmma that were issued."""
     return _saying("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;")
 
 
@@ -62,7 +62,7 @@ def wgmma(typingctx, acc, a_tile, i, b_tile, j, k):  # type: ignore[no-untyped-d
         first, second, third = (
             context.cast(builder, args[n], signature.args[n], types.int64) for n in (2, 4, 5)
         )
-        # Of a, the summed axis is the second, along which two matrices are taken; of b the first.
+        # Of a, the summed axis is the second, along which two matrices are read; of b the first.
         a = _descriptor(context, builder, a_tile, args[1], (first, third), leading=1, other=0)
         b = _descriptor(context, builder, b_tile, args[3], (third, second), leading=0, other=1)
         data = context.make_array(acc)(context, builder, args[0]).data
@@ -87,7 +87,7 @@ def _descriptor(
 ) -> Any:
     """Return the matrix descriptor of the part of a tile that begins with the matrix `at`.
 
-    Bits 0 to 13 are where it begins in shared memory, 16 to 29 the stride along the summed axis
+    Bits 0 to 13 are its start address in shared memory, 16 to 29 the stride along the summed axis
     (`leading`), 32 to 45 the one along the other, each in units of 16 bytes; no swizzling.
     """
     given = context.make_array(kind)(context, builder, tile)

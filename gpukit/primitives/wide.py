@@ -1,17 +1,17 @@
-"""Sixteen bytes at once: `load4` and `store4`, four neighbouring float32 in one access.
+"""16-byte vectorized access (float4): `load4` and `store4`, four consecutive float32 at once.
 
-A thread that moves four elements asks memory once instead of four times, so a warp has more bytes
-on the way with fewer instructions. C++ writes reinterpret_cast<float4*>(x)[k]; Numba has no such
-type that it would load at once, so on a GPU these are intrinsics (`wide_gpu`). Without one they are
-the view that the cast is: an access of 16 bytes, which checked mode sees and counts as one.
+A thread that moves four elements issues one memory instruction instead of four, so a warp has more
+bytes in flight with fewer instructions. C++ writes reinterpret_cast<float4*>(x)[k]; Numba has no
+type that it would load like that, so on a GPU these are intrinsics (`wide_gpu`). Without one
+they are views like that cast: an access of 16 bytes, which checked mode counts as one.
 
     a, b, c, d = load4(x, k)        the elements 4 k to 4 k + 3 of x
-    store4(out, k, a, b, c, d)      to the same places of out
-    map4(function, given, k, x, out)       the same places of out from those of x, and of what is
-    zip4(function, given, k, x, y, out)    left behind the last four, one; or from those of x and y
+    store4(out, k, a, b, c, d)      to the same indices of out
+    map4(function, given, k, x, out)       the same elements of out from those of x, and one of the
+    zip4(function, given, k, x, y, out)    remaining elements after the last four; or from x and y
 
-Both take a contiguous float32 vector whose first element lies at a multiple of 16 bytes, as new
-arrays do and x[1:] does not: a GPU stops at a misaligned address. `is_aligned` says it on the host.
+Both take a contiguous float32 vector whose first element is at a multiple of 16 bytes, as in new
+arrays but not x[1:]: a GPU faults on a misaligned address. `is_aligned` tests it on the host.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gpukit.primitives import of_this_target
 
 __all__ = ["WIDTH", "fits", "is_aligned", "load4", "map4", "pays", "store4", "zip4"]
 
-WIDTH = 4  # elements of an access
+WIDTH = 4  # elements per access
 
 
 def is_aligned(array: Any) -> bool:
@@ -37,7 +37,7 @@ def is_aligned(array: Any) -> bool:
 
 
 def fits(*arrays: Any) -> bool:
-    """Return whether arrays can be moved in fours: contiguous float32, at multiples of 16 bytes."""
+    """Return whether arrays allow 16-byte access: contiguous float32, at multiples of 16 bytes."""
     return all(
         array.dtype == np.float32 and launch.is_contiguous(array) and is_aligned(array)
         for array in arrays
@@ -45,9 +45,9 @@ def fits(*arrays: Any) -> bool:
 
 
 def pays(*arrays: Any) -> bool:
-    """Return whether arrays can be moved in fours, and a kernel gains by it.
+    """Return whether arrays allow 16-byte access, and a kernel gains by it.
 
-    On a CPU it does not: its compiler joins the accesses of neighbouring threads by itself.
+    On a CPU it does not: its compiler vectorizes the accesses of neighbouring threads by itself.
     """
     return target.active().name == "cuda" and fits(*arrays)
 
@@ -71,9 +71,9 @@ load4, store4 = of_this_target("wide", load4, store4)
 
 @cuda.jit(device=True)
 def map4(function, given, k, x, out):
-    """Set elements 4 k to 4 k + 3 of out to function(value of x, given); the rest too.
+    """Set elements 4 k to 4 k + 3 of out to function(value of x, given); the remainder too.
 
-    What lies behind the last four, up to three elements, the threads k = 0, 1 and 2 set.
+    The threads k = 0, 1 and 2 set the up to three elements after the last group of four.
     """
     fours = out.shape[0] // WIDTH
     if k < fours:

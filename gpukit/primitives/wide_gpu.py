@@ -1,9 +1,9 @@
-"""Sixteen bytes at once on a GPU: intrinsics for Numba's CUDA target.
+"""16-byte vectorized access on a GPU: intrinsics for Numba's CUDA target.
 
-Numba loads an element at a time. LLVM joins neighbouring loads only where it can prove that the
-address is a multiple of 16, and nothing tells it that of an argument; here the access says so
-itself. `primitives.wide` is what kernels import; this file imports nothing of gpukit, so that the
-compilers' own process (`gpukit.gpu_code`) can read it too.
+Numba loads one element at a time. LLVM merges neighbouring loads only where it can prove that the
+address is a multiple of 16, which it cannot for an argument; here the access itself states the
+alignment. Kernels import `primitives.wide`; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can load it too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _require(array: Any, k: Any) -> None:
     ):
         raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
     if not isinstance(k, types.Integer):
-        raise TypingError(f"the place of four elements must be an integer, not {k}")
+        raise TypingError(f"the index of four elements must be an integer, not {k}")
 
 
 def _pointer(context: Any, builder: Any, kinds: Any, array: Any, k: Any) -> Any:
