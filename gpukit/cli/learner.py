@@ -193,5 +193,5 @@ def reset(arguments: argparse.Namespace) -> int:
     if in_cell:
         show.text("The cell in your notebook stays; run it, and it is your answer again.")
     if lost:
-        show.note(f"`gpukit list` goes on to show the earlier grade: {lost}")
+        show.note(f"`gpukit list` still shows the earlier grade: {lost}")
     return WELL

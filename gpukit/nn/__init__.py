@@ -17,11 +17,11 @@
             model.backward(saved, grad)
             optimizer.step()
 
-There is no tape that records what was done. A layer is any object with two methods:
+There is no autograd tape. A layer is any object with two methods:
 
-- `forward(x)` returns its output, and whatever `backward` will need;
+- `forward(x)` returns its output, and whatever `backward` will need (saved activations);
 - `backward(saved, grad)` takes that and the gradient of the output, returns the gradient of x and
-  writes those of its `Parameter`s. It does not add to them: every layer stands once in a model.
+  writes those of its `Parameter`s. It does not accumulate: every layer occurs once in a model.
 
 Arrays are device arrays and stay on the device from batch to step.
 """

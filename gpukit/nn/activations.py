@@ -1,4 +1,4 @@
-"""Functions of each element, which stand between layers."""
+"""Activation functions: elementwise, between layers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import gpukit
 
 
 class _Elementwise:
-    """A layer without parameters: `function(x)`, and `gradient(grad, saved)` of it.
+    """A layer without parameters: `function(x)`, and its `gradient(grad, saved)`.
 
-    What is saved is what the function returned, or with `from_input` x.
+    It saves the function's output, or with `from_input` x.
     """
 
     function: Callable[..., Any]
@@ -47,7 +47,7 @@ class Tanh(_Elementwise):
 
 
 class GELU(_Elementwise):
-    """x times the share of a normal distribution that lies below x."""
+    """x times the fraction of a normal distribution that lies below x."""
 
     function, gradient = staticmethod(gpukit.gelu), staticmethod(gpukit.gelu_grad)
     from_input = True

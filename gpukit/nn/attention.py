@@ -1,4 +1,4 @@
-"""Attention layers: every place of a sequence looks at the others."""
+"""Attention layers: every position of a sequence attends to the others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gpukit.workspace import take
 
 
 class MultiHeadAttention:
-    """Places (N, T, width) to (N, T, width): `heads` weighted means of the places, mixed.
+    """Positions (N, T, width) to (N, T, width): `heads` attention heads and a projection.
 
-    With `causal` a place sees itself and those before it. Queries, keys and values come from one
-    product and lie beside each other; the heads are views of it, nothing is moved.
+    With `causal` a position attends to itself and those before it. Queries, keys and values come
+    from one product and are adjacent in memory; the heads are views of it, nothing is copied.
     """
 
     def __init__(self, width: int, heads: int, *, causal: bool = False) -> None:
@@ -23,7 +23,7 @@ class MultiHeadAttention:
         self.layers = Linear(width, 3 * width), Linear(width, width)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return the mixed means; what the backward needs of both products and between them."""
+        """Return the output; the saved activations of both products and of the attention."""
         project, mix = self.layers
         packed, of_project = project.forward(x)
         means, logs = _attend(self._heads(packed), self.causal)
@@ -46,10 +46,10 @@ class MultiHeadAttention:
 
 
 class CrossAttention:
-    """Places x (N, T, width) look at those of a memory (N, S, width): (N, T, width).
+    """Positions x (N, T, width) attend to those of a memory (N, S, width): (N, T, width).
 
-    As `MultiHeadAttention`, with queries from x and keys and values from the memory. It takes two
-    inputs and has two gradients, so it stands in a layer of its own, such as `Transformer`'s.
+    Like `MultiHeadAttention`, with queries from x and keys and values from the memory. It takes two
+    inputs and has two gradients, so it is used inside a layer such as `Transformer`'s.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -58,7 +58,7 @@ class CrossAttention:
         self.layers = Linear(width, width), Linear(width, 2 * width), Linear(width, width)
 
     def forward(self, x: Any, memory: Any) -> tuple[Any, Any]:
-        """Return the mixed means; what the backward needs of the products and between them."""
+        """Return the output; the saved activations of the products and of the attention."""
         ask, remember, mix = self.layers
         queries, of_ask = ask.forward(x)
         packed, of_remember = remember.forward(memory)
@@ -93,7 +93,7 @@ def _check_heads(layer: str, width: int, heads: int) -> None:
 
 
 def _attend(heads: tuple[Any, ...], causal: bool) -> tuple[Any, Any]:
-    """Return the means, (N, T, heads, numbers), and the logs of the sums of their weights."""
+    """Return the weighted means, (N, T, heads, numbers), and their log-sum-exps."""
     queries, _, values = heads
     n, count, places, _ = queries.shape
     means = take((n, places, count, values.shape[3]), queries.dtype, on_device=True)
@@ -105,7 +105,7 @@ def _attend(heads: tuple[Any, ...], causal: bool) -> tuple[Any, Any]:
 def _attend_backward(
     grad: Any, heads: tuple[Any, ...], means: Any, logs: Any, causal: bool, out: tuple[Any, ...]
 ) -> None:
-    """Write the gradients of queries, keys and values, where grad is that of the means."""
+    """Write the gradients of queries, keys and values; grad is that of the means."""
     grad_means = _by_head(grad.reshape(means.shape))
     gpukit.scaled_dot_product_attention_backward(
         grad_means, *heads, _by_head(means), logs, causal, out=out
@@ -113,7 +113,7 @@ def _attend_backward(
 
 
 def _heads(packed: Any, parts: int, heads: int) -> tuple[Any, ...]:
-    """Return the parts that lie beside each other, (N, heads, T, width / heads) each, as views."""
+    """Return the adjacent parts, (N, heads, T, width / heads) each, as views."""
     n, places, wide = packed.shape
     split = packed.reshape(n, places, parts, heads, wide // (parts * heads))
     return tuple(_by_head(split[:, :, k]) for k in range(parts))

@@ -1,4 +1,4 @@
-"""What happens to images before the first layer that learns."""
+"""Preprocessing of images before the first layer that learns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gpukit.nn.parameters import Buffer
 
 
 class Augment:
-    """Images (N, C, H, W) moved by up to `shift` pixels and mirrored by chance; in training alone.
+    """Shift images (N, C, H, W) by up to `shift` pixels and mirror them, at random; in training.
 
-    What comes in from outside is `fill`. Stands before all layers that learn: its backward returns
-    None. As of `Dropout`, the count of batches is a buffer.
+    Pixels from outside are `fill`. Place it before all layers that learn: its backward returns
+    None. As in `Dropout`, the number of batches is a buffer.
     """
 
     training = True
@@ -37,9 +37,9 @@ class Augment:
 
 
 class Normalise:
-    """Images (N, C, H, W), each channel less its mean, divided by its deviation.
+    """Images (N, C, H, W), each channel minus its mean, divided by its standard deviation.
 
-    Stands before all layers that learn: its backward returns None.
+    Place it before all layers that learn: its backward returns None.
     """
 
     def __init__(self, mean: npt.ArrayLike, deviation: npt.ArrayLike) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints: a training on disk, whole or not at all."""
+"""Checkpoints: a training saved to disk, atomically."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def save(
 ) -> None:
     """Write parameters, optimizer and numbers such as the epoch, or arrays, to one file.
 
-    Whenever the program is killed, or the disk is full (OutputError), `path` is the old checkpoint
-    or the new one.
+    The write is atomic: if the program is killed, or the disk is full (OutputError), `path` is the
+    old checkpoint or the new one.
     """
     arrays: dict[str, Any] = {
         f"parameters/{name}": array for name, array in parameters.state().items()
@@ -38,10 +38,10 @@ def save(
 
 
 def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:
-    """Set parameters and optimizer to what `save` wrote; return the numbers and arrays by name.
+    """Load parameters and optimizer from a file of `save`; return the numbers and arrays by name.
 
     Raises CheckpointError, a ValueError, for a file that is damaged or no checkpoint, and for a
-    checkpoint of another model or optimizer; changes nothing then.
+    checkpoint of another model or optimizer; then nothing is changed.
     """
     return restore(path, read(path), parameters, optimizer)
 
@@ -49,7 +49,7 @@ def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict
 def restore(
     path: str | Path, parts: Parts, parameters: Parameters, optimizer: Optimizer
 ) -> dict[str, Any]:
-    """Set parameters and optimizer to the parts that `read` found; return the numbers."""
+    """Load parameters and optimizer from the parts that `read` returned; return the numbers."""
     try:
         parameters.check(parts["parameters"])
         optimizer.check(parts["optimizer"])
@@ -69,7 +69,7 @@ def read(path: str | Path) -> Parts:
             for member in archive.namelist():
                 part, name = member.removesuffix(".npy").split("/", 1)
                 parts[part][name] = np.load(io.BytesIO(archive.read(member)), allow_pickle=False)
-        except Exception as error:  # of zipfile, zlib or NumPy, by what is damaged
+        except Exception as error:  # of zipfile, zlib or NumPy, depending on the damage
             raise CheckpointError(
                 f"{path}: expected a checkpoint that nn.save or nn.fit wrote, got a file "
                 f"that is damaged or something else ({type(error).__name__}: {error}). {_ADVICE}"

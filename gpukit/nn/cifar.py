@@ -3,7 +3,7 @@
 The files are not part of gpukit. "CIFAR-10 binary version" on the dataset's page
 (https://www.cs.toronto.edu/~kriz/cifar.html) holds a folder with data_batch_1.bin to
 data_batch_5.bin, 10,000 images each, and test_batch.bin. An image is a byte for the class and
-3,072 for the pixels: all of the red ones row by row, then the green ones, then the blue ones.
+3,072 for the pixels: all red values row by row, then the green ones, then the blue ones.
 
 Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009.
 """
@@ -30,8 +30,8 @@ def cifar10(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
     """Return images (N, 3, 32, 32), float32 from 0 to 1, and their classes (N,), int32.
 
-    Of the training files in `folder`, or of the test file. Raises FileNotFoundError where one is
-    missing, and ValueError for one that is cut off or holds a class above 9.
+    Reads the training files in `folder`, or the test file. Raises FileNotFoundError where one is
+    missing, and ValueError for one that is truncated or has a class above 9.
     """
     images, labels = [], []
     for name in TRAINING if train else TESTING:

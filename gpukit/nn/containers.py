@@ -1,4 +1,4 @@
-"""Layers made of layers."""
+"""Layers composed of layers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import gpukit
 
 
 class Sequential:
-    """Layers one after the other: what one returns, the next one gets.
+    """Layers in sequence: each receives the output of the one before.
 
-    An error names the layer that refused what it got.
+    An error names the layer that raised it.
     """
 
     def __init__(self, *layers: Any) -> None:
@@ -32,7 +32,7 @@ class Sequential:
     def backward(self, saved: list[Any], grad: Any) -> Any:
         """Return the gradient of the first layer's input; write those of all parameters.
 
-        Where a layer returns None, as those with `first` do, those before it are left out.
+        Where a layer returns None, as those with `first` do, the layers before it are skipped.
         """
         for layer, kept in zip(reversed(self.layers), reversed(saved), strict=True):
             if grad is not None:
@@ -41,18 +41,18 @@ class Sequential:
 
 
 class Residual:
-    """What layers make of x, added to x: gradients find a way past them."""
+    """The output of layers added to their input x: a skip connection for gradients."""
 
     def __init__(self, *layers: Any) -> None:
         self.layers = (Sequential(*layers),)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """x of any shape, which the layers must keep."""
+        """x of any shape, which the layers must preserve."""
         made, saved = self.layers[0].forward(x)
         return add(x, made), saved
 
     def backward(self, saved: Any, grad: Any) -> Any:
-        """Return the gradient of x, by both ways."""
+        """Return the gradient of x, through the layers and the skip connection."""
         return add(grad, self.layers[0].backward(saved, grad))
 
 

@@ -1,4 +1,4 @@
-"""Batches of a data set that lies on the device."""
+"""Batches of a data set on the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAKEN = (np.float32, np.float64, np.int32)  # dtypes of examples
 
 
 class Loader:
-    """Examples and their labels, in batches, in another order each epoch.
+    """Examples and their labels, in batches, shuffled differently in each epoch.
 
         loader = nn.Loader(images, labels, batch=64, seed=0)
         for epoch in range(10):
@@ -26,9 +26,9 @@ class Loader:
     examples (N, ...), float32 or float64 numbers or int32 tokens, and labels (N, ...), whole
     numbers from 0, are copied to the device once. A tuple of examples, such as source and target
     of a translation, gives batches whose x is a tuple. The order depends on seed and epoch alone,
-    so that a training which goes on from a checkpoint sees what it would have seen. A batch is
-    valid until the next one is taken; the last one of an epoch has what is left. Raises ValueError
-    for labels below 0 or from `classes` on, and for examples that are not finite.
+    so that a training resumed from a checkpoint sees the same batches. A batch is valid until the
+    next one is taken; the last one of an epoch has the remainder. Raises ValueError for labels
+    below 0 or from `classes` on, and for examples that are not finite.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Loader:
         self.labels = _Rows(named.astype(np.int32), batch)
 
     def __len__(self) -> int:
-        """Return how many batches an epoch has."""
+        """Return the number of batches per epoch."""
         return ceil_div(self.count, self.batch)
 
     def epoch(self, number: int, start: int = 0) -> Iterator[tuple[Any, Any]]:
@@ -65,10 +65,10 @@ class Loader:
 
 
 class _Rows:
-    """An array on the device, of which some rows at a time are copied to one place.
+    """An array on the device, some rows of which are gathered at a time.
 
-    Numbers of four bytes travel as float32 and those of eight as float64: bits are copied, whatever
-    they mean.
+    Four-byte numbers are copied as float32 and eight-byte ones as float64: the bits are copied,
+    whatever they mean.
     """
 
     def __init__(self, array: npt.NDArray[Any], most: int) -> None:

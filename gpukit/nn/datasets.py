@@ -1,6 +1,6 @@
-"""Data that is there without a download: scikit-learn's digits and its own descriptions.
+"""Data sets that need no download: scikit-learn's digits and its own descriptions.
 
-scikit-learn comes with `make lab`, or by itself.
+scikit-learn is installed by `make lab`, or separately.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SPLITS = 4
 
 
 def digits(split: int = 0) -> tuple[Examples, Examples]:
-    """Return handwritten digits to learn from and others to be tested on, as (images, labels).
+    """Return handwritten digits for training and for testing, as (images, labels) each.
 
     Images are (N, 1, 8, 8), float32 from 0 to 1, labels (N,), int32: 1,797 in all. Each of four
     splits, 0 to 3, tests on another quarter of them.
@@ -36,14 +36,14 @@ def digits(split: int = 0) -> tuple[Examples, Examples]:
 
 
 def text() -> str:
-    """Return English text of some 40,000 characters: how scikit-learn describes its data sets."""
+    """Return 40,000 characters of English text: scikit-learn's descriptions of its data sets."""
     folder = resources.files(_sklearn("text")) / "descr"
     pages = sorted(page.name for page in folder.iterdir() if page.name.endswith(".rst"))
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in pages)
 
 
 def _sklearn(function: str) -> ModuleType:
-    """Return sklearn.datasets, or say how to get it."""
+    """Return sklearn.datasets, or raise an error that says how to install it."""
     try:
         from sklearn import datasets
     except ImportError as error:
@@ -56,7 +56,7 @@ def _sklearn(function: str) -> ModuleType:
 
 
 class Characters:
-    """The characters of a text, numbered in their order: what a model of characters reads.
+    """The characters of a text as tokens, numbered in order: the input of a character-level model.
 
     characters = nn.Characters(text)
     tokens = characters.encode(text)    # int32, from 0 to len(characters) - 1
@@ -68,7 +68,7 @@ class Characters:
         self._numbers = {character: number for number, character in enumerate(self.all)}
 
     def __len__(self) -> int:
-        """Return how many different characters there are."""
+        """Return how many distinct characters there are."""
         return len(self.all)
 
     def encode(self, text: str) -> npt.NDArray[np.int32]:
@@ -86,9 +86,9 @@ class Characters:
 
 
 def windows(tokens: npt.ArrayLike, length: int) -> tuple[Any, Any]:
-    """Return all pieces of `length` tokens (N, length), and what follows each token of them.
+    """Return all windows of `length` tokens (N, length), and the next token after each of theirs.
 
-    Both are int32: examples and labels of a model that guesses the next token.
+    Both are int32: examples and labels of a model that predicts the next token.
     """
     given = np.asarray(tokens, np.int32)
     if not 1 <= length < len(given):

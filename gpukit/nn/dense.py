@@ -12,8 +12,8 @@ from gpukit.nn.parameters import Parameter, uniform
 class Linear:
     """x weight^T + bias along the last axis: (..., inputs) to (..., outputs).
 
-    With `first` its backward leaves out the gradient of x, which the first layer of a model has no
-    use for, and returns None.
+    With `first` its backward skips the gradient of x, which the first layer of a model does not
+    need, and returns None.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Linear:
 
 
 class Flatten:
-    """All axes behind the first one as one: (N, ...) to (N, numbers)."""
+    """All axes after the first one flattened into one: (N, ...) to (N, numbers)."""
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return a view of x, and the shape of x."""
         return x.reshape(x.shape[0], -1), x.shape
 
     def backward(self, shape: Any, grad: Any) -> Any:
-        """Return grad in the shape of x."""
+        """Return grad reshaped to the shape of x."""
         return grad.reshape(shape)

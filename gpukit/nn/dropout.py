@@ -1,4 +1,4 @@
-"""Dropout: hide numbers by chance, so that nothing is learned that hangs on a few of them."""
+"""Dropout: set random activations to 0, so that the network does not depend on a few of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gpukit.nn.parameters import Buffer
 
 
 class Dropout:
-    """Each number becomes 0 with probability p, else it is divided by 1 - p; in training alone.
+    """Each number becomes 0 with probability p, else it is divided by 1 - p; in training only.
 
-    Which ones hangs on the seed and on how many batches there were. Give each layer a seed of its
-    own. The count is a buffer: who goes on from a checkpoint draws what would have come.
+    The random choice depends on the seed and the number of batches so far. Give each layer its own
+    seed. The count is a buffer: a training resumed from a checkpoint draws the same numbers.
     """
 
     training = True
@@ -29,7 +29,7 @@ class Dropout:
         return gpukit.dropout(x, self.p, seed=self.seed, offset=batch), batch
 
     def backward(self, batch: int | None, grad: Any) -> Any:
-        """Return the gradient of x: 0 where x was hidden."""
+        """Return the gradient of x: 0 where x was dropped."""
         if batch is None:
             return grad
         return gpukit.dropout_backward(grad, self.p, seed=self.seed, offset=batch)

@@ -1,4 +1,4 @@
-"""What stands for a token and for its place: rows of numbers that are learned."""
+"""Embeddings of tokens and of positions: learned vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Embedding:
         self.weight = Parameter((count, width), normal(deviation))
 
     def forward(self, tokens: Any) -> tuple[Any, Any]:
-        """Return the rows that the tokens name, and the tokens for the backward."""
+        """Return the rows of weight that the tokens index, and the tokens for the backward."""
         return gpukit.embedding(tokens, self.weight.value), tokens
 
     def backward(self, tokens: Any, grad: Any) -> None:
@@ -25,7 +25,7 @@ class Embedding:
 
 
 class Positions:
-    """A row of `width` numbers for each of `places`, added to x (N, T, width); T up to places."""
+    """A learned vector per position, added to x (N, T, width); T is `places` or less."""
 
     def __init__(self, places: int, width: int, *, deviation: float = 0.02) -> None:
         self.weight = Parameter((places, width), normal(deviation))

@@ -13,7 +13,7 @@ class Conv2d:
     """A convolution with zero padding: (N, inputs, H, W) to (N, outputs, rows, cols).
 
     Sizes are numbers or pairs (down, across), as in `gpukit.conv2d`. With `first` its backward
-    leaves out the gradient of x, which the first layer of a model has no use for, and returns None.
+    skips the gradient of x, which the first layer of a model does not need, and returns None.
     """
 
     def __init__(
@@ -41,23 +41,23 @@ class Conv2d:
 
 
 class MaxPool2d:
-    """The largest number of each window; windows lie side by side unless a stride is said."""
+    """The maximum of each window; windows do not overlap unless a stride is given."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         self.sizes = kernel_size, stride, padding
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return the outputs; where the largest lie, and the shape of x, for the backward."""
+        """Return the outputs; the indices of the maxima, and the shape of x, for the backward."""
         out, indices = gpukit.max_pool2d(x, *self.sizes, return_indices=True)
         return out, (indices, x.shape)
 
     def backward(self, saved: Any, grad: Any) -> Any:
-        """Return the gradient of x, which goes to the largest of each window."""
+        """Return the gradient of x, which goes to the maximum of each window."""
         return gpukit.max_pool2d_backward(grad, *saved, *self.sizes)
 
 
 class AvgPool2d:
-    """The mean of each window; windows lie side by side unless a stride is said."""
+    """The mean of each window; windows do not overlap unless a stride is given."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         self.sizes = kernel_size, stride, padding
@@ -67,5 +67,5 @@ class AvgPool2d:
         return gpukit.avg_pool2d(x, *self.sizes), x.shape
 
     def backward(self, shape: Any, grad: Any) -> Any:
-        """Return the gradient of x, which each window shares out evenly."""
+        """Return the gradient of x, which each window distributes evenly."""
         return gpukit.avg_pool2d_backward(grad, shape, *self.sizes)

@@ -1,4 +1,4 @@
-"""What a trained model says, and how often it is right."""
+"""Predictions of a trained model, and their accuracy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpukit.workspace import Workspace
 
 @contextmanager
 def inference(model: Any) -> Iterator[None]:
-    """Switch dropout, batch norm and augmentation of a model to inference, and back at the end.
+    """Switch dropout, batch norm and augmentation of a model to inference inside a `with` block.
 
     with nn.inference(model):
         logits, _ = model.forward(x)
@@ -37,7 +37,7 @@ def _all_layers(layer: Any) -> Iterator[Any]:
 
 
 def predict(model: Any, x: npt.ArrayLike, batch: int = 256) -> npt.NDArray[Any]:
-    """Return what the model makes of x (N, ...) in inference, on the host; `batch` at a time."""
+    """Return the outputs of a model for x (N, ...) in inference, on the host, batch by batch."""
     examples, workspace, made = np.asarray(x), Workspace(), []
     with inference(model):
         for first in range(0, len(examples), batch):
@@ -48,14 +48,14 @@ def predict(model: Any, x: npt.ArrayLike, batch: int = 256) -> npt.NDArray[Any]:
 
 
 def accuracy(model: Any, x: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Return the share of x whose highest output is that of its label, from 0 to 1."""
+    """Return the fraction of x whose highest output is that of its label, from 0 to 1."""
     return float(np.mean(predict(model, x).argmax(axis=-1) == np.asarray(labels)))
 
 
 def confusion(
     model: Any, x: npt.ArrayLike, labels: npt.ArrayLike, classes: int
 ) -> npt.NDArray[np.int64]:
-    """Return how many of each class (rows) are taken for each class (columns)."""
+    """Return the confusion matrix: how many of each class (rows) get which prediction."""
     counts = np.zeros((classes, classes), np.int64)
     np.add.at(counts, (np.asarray(labels), predict(model, x).argmax(axis=-1)), 1)
     return counts

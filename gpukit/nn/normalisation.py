@@ -1,4 +1,4 @@
-"""Layers that bring numbers to mean 0 and variance 1."""
+"""Normalisation layers: scale to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpukit.nn.parameters import Buffer, Parameter, constant
 
 
 class LayerNorm:
-    """Each row along the last axes, of the shape `normalized_shape`, times weight, plus bias."""
+    """Normalise each row along the last axes, `normalized_shape`; times weight, plus bias."""
 
     def __init__(self, normalized_shape: int | tuple[int, ...], *, eps: float = 1e-5) -> None:
         shape = normalized_shape
@@ -32,9 +32,9 @@ class LayerNorm:
 
 
 class BatchNorm:
-    """Each channel, the second axis, times weight, plus bias.
+    """Normalise each channel, the second axis; times weight, plus bias.
 
-    In training by mean and variance of the batch, else by averages of those seen in training.
+    In training with mean and variance of the batch, in inference with running averages of them.
     """
 
     training = True
@@ -47,7 +47,7 @@ class BatchNorm:
         self.var = Buffer((channels,), 1)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return the output; x, and the mean and the variance taken, for the backward."""
+        """Return the output; x, and the mean and the variance used, for the backward."""
         out, *stats = gpukit.batch_norm(
             x, self.mean.value, self.var.value, self.weight.value, self.bias.value, self.training,
             self.momentum, self.eps, return_stats=True,

@@ -1,11 +1,11 @@
-"""Optimizers of whole models: one launch a step, whatever the number of layers.
+"""Optimizers of whole models: one launch per step, whatever the number of layers.
 
         optimizer = nn.AdamW(parameters, lr=nn.cosine(1e-3, steps=1000, warmup=50))
         ...
         optimizer.step()
 
-Each takes the keyword arguments of the function it launches, as `gpukit.adamw_step`. `lr` may be a
-function of the number of the step, which begins at 1: a schedule.
+Each takes the keyword arguments of the function it launches, such as `gpukit.adamw_step`. `lr` may
+be a function of the step number, which begins at 1: a learning-rate schedule.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Schedule = Callable[[int], float]
 class Optimizer:
     """`update(value, grad, *states, **rates)` for all parameters at once.
 
-    `states` are the names of arrays as long as the parameters that live from step to step.
+    `states` are the names of arrays as long as the parameters that persist from step to step.
     """
 
     update: Callable[..., None]
     states: tuple[str, ...] = ()
-    counts = False  # whether `update` wants the number of the step
+    counts = False  # whether `update` takes the step number
 
     def __init__(self, parameters: Parameters, **rates: Any) -> None:
         self.parameters, self.rates, self.steps = parameters, rates, 0
@@ -48,7 +48,7 @@ class Optimizer:
         self.update(self.parameters.value, self.parameters.grad, *self.arrays.values(), **rates)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy on the host of what lives from step to step, for a checkpoint."""
+        """Return a copy on the host of the optimizer state, for a checkpoint."""
         arrays = {name: launch.to_host(array).copy() for name, array in self.arrays.items()}
         return {"steps": np.array(self.steps), **arrays}
 
@@ -63,7 +63,7 @@ class Optimizer:
             )
 
     def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned."""
+        """Restore a state that `state` returned."""
         self.steps = int(state["steps"])
         for name, array in self.arrays.items():
             array.copy_to_device(state[name])
@@ -80,49 +80,49 @@ class SGD(Optimizer):
 
 
 class Momentum(Optimizer):
-    """SGD along a velocity."""
+    """SGD with momentum: steps along a velocity."""
 
     update, states, counts = staticmethod(gpukit.momentum_step), ("velocity",), True
 
 
 class Nesterov(Optimizer):
-    """SGD along a velocity, one step ahead."""
+    """SGD with Nesterov momentum: the velocity, one step ahead."""
 
     update, states = staticmethod(gpukit.nesterov_step), ("velocity",)
 
 
 class Adagrad(Optimizer):
-    """Steps divided by the root of all squared gradients so far."""
+    """Steps divided by the root of the sum of all squared gradients so far."""
 
     update, states, counts = staticmethod(gpukit.adagrad_step), ("squares",), True
 
 
 class RMSprop(Optimizer):
-    """Steps divided by the root of an average of squared gradients."""
+    """Steps divided by the root of a running average of squared gradients."""
 
     update, states = staticmethod(gpukit.rmsprop_step), ("squares",)
 
 
 class Adadelta(Optimizer):
-    """RMSprop that measures its steps by those before."""
+    """RMSprop with steps scaled by a running average of earlier steps."""
 
     update, states = staticmethod(gpukit.adadelta_step), ("squares", "steps_taken")
 
 
 class Adam(Optimizer):
-    """Averages of gradients, divided by the root of averages of their squares."""
+    """Running averages of gradients, divided by the root of those of their squares."""
 
     update, states, counts = staticmethod(gpukit.adam_step), ("m", "v"), True
 
 
 class AdamW(Optimizer):
-    """Adam, with a weight decay that does not pass through the averages."""
+    """Adam with decoupled weight decay, which bypasses the averages."""
 
     update, states, counts = staticmethod(gpukit.adamw_step), ("m", "v"), True
 
 
 def cosine(peak: float, *, steps: int, warmup: int = 0, least: float = 0.0) -> Schedule:
-    """Return a rate that rises in `warmup` steps to `peak`, then falls to `least` at `steps`."""
+    """Return a learning rate that rises for `warmup` steps to `peak`, then falls to `least`."""
 
     def rate(step: int) -> float:
         if step <= warmup:

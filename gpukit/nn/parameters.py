@@ -1,8 +1,8 @@
-"""What a model learns: every weight in one array, every gradient in another.
+"""Parameters of a model: every weight in one array, every gradient in another.
 
-A layer says which shapes it wants and how they begin. `Parameters` lays them all into one flat
-array, of which each layer gets views, so that an optimizer updates a whole model in one launch and
-a checkpoint is one array.
+A layer declares the shapes and the initialization of its parameters. `Parameters` puts them all
+into one flat array, of which each layer gets views, so that an optimizer updates a whole model
+in one launch and a checkpoint is one array.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADVICE = "Was it saved by the same model?"
 
 
 class Parameter:
-    """One array of weights of a layer, and its gradient, which the layer's backward writes.
+    """One weight array of a layer, and its gradient, which the layer's backward writes.
 
     Both are device arrays; they exist once the model has been given to `Parameters`.
     """
@@ -36,7 +36,7 @@ class Parameter:
 
 
 class Buffer:
-    """One array of a layer that is kept with its weights and not learned: an average, a count.
+    """One array of a layer that is saved with its weights but not learned: an average, a count.
 
     `value` is a device array in the dtype of the model or, with `on_host`, a NumPy int64 array.
     """
@@ -49,19 +49,19 @@ class Buffer:
         self.shape, self.fill, self.on_host = shape, fill, on_host
 
     def begin(self, dtype: npt.DTypeLike) -> None:
-        """Make the array."""
+        """Allocate the array."""
         made = np.full(self.shape, self.fill, np.int64 if self.on_host else dtype)
         self.value = made if self.on_host else cuda.to_device(made)
 
     def count(self) -> int:
-        """Return the number that lies on the host, and add 1 to it."""
+        """Return the number on the host, and add 1 to it."""
         number = int(self.value)
         self.value[...] = number + 1
         return number
 
 
 class Parameters:
-    """All parameters of a model, on one flat array, and their gradients on another.
+    """All parameters of a model in one flat array, and their gradients in another.
 
         model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
         parameters = nn.Parameters(model, seed=0)
@@ -86,7 +86,7 @@ class Parameters:
             self._views[name] = buffer.value
 
     def __len__(self) -> int:
-        """Return how many numbers are learned."""
+        """Return the number of learned values."""
         return sum(math.prod(self._views[name].shape) for name in self.names)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
@@ -96,7 +96,7 @@ class Parameters:
     def load(self, state: Mapping[str, npt.ArrayLike]) -> None:
         """Set every parameter to the array of its name.
 
-        Raises ValueError where a name or a shape differs, and then nothing is changed.
+        Raises ValueError where a name or a shape differs; then nothing is changed.
         """
         for name, array in self.check(state).items():
             view = self._views[name]
@@ -130,11 +130,11 @@ def parts_of(layer: Any, kind: type[Part], prefix: str = "") -> Iterator[tuple[s
         yield from parts_of(inner, kind, f"{prefix}{number}.")
 
 
-# --- How weights begin -----------------------------------------------------------------------
+# --- Initialization --------------------------------------------------------------------------
 
 
 def uniform(bound: float) -> Init:
-    """Evenly distributed over [-bound, bound)."""
+    """Uniformly distributed over [-bound, bound)."""
     return lambda rng, shape: rng.uniform(-bound, bound, shape)
 
 
@@ -144,5 +144,5 @@ def normal(deviation: float) -> Init:
 
 
 def constant(value: float) -> Init:
-    """One number for all."""
+    """The same value for all."""
     return lambda _, shape: np.full(shape, value)

@@ -1,8 +1,8 @@
-"""Recurrent layers: the same cell at every step, which gets its own past.
+"""Recurrent layers: the same cell at every time step, applied to its own previous state.
 
-Steps wait for each other, samples do not. So all that does not need the past is done for all steps
-at once: the products of inputs and weights before the first step, and, backwards, the gradients of
-weights and inputs after the last. Between the steps one product and one kernel remain.
+Steps depend on each other, samples do not. So all that does not need the previous state is done for
+all steps at once: the products of inputs and weights before the first step, and, backwards, the
+gradients of weights and inputs after the last. Between the steps one product and one kernel remain.
 
 All layers take sequences (steps, N, inputs) and return the states after each step, (steps, N,
 units). The state before the first step is zeros.
@@ -26,7 +26,7 @@ GRU_STEP, _, _, GRU_BACK, GRU_CARRY = recurrent.gru.VARIANTS
 
 
 class RNN:
-    """Elman's layer: tanh of a weighted sum of input and past."""
+    """Elman network: tanh of a weighted sum of input and previous state."""
 
     def __init__(self, inputs: int, units: int) -> None:
         self.w_ih, self.w_hh, self.b_ih, self.b_hh = _weights(1, inputs, units)
@@ -53,13 +53,13 @@ class RNN:
 
 
 class LSTM:
-    """Long short-term memory: a cell that forgets, takes up and shows what three gates let it."""
+    """Long short-term memory: a cell with input, forget and output gates."""
 
     def __init__(self, inputs: int, units: int) -> None:
         self.w_ih, self.w_hh, self.b_ih, self.b_hh = _weights(4, inputs, units)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return all states; x, the gates and what was shown and remembered for the backward."""
+        """Return all states; x, the gates, the states and the cells, for the backward."""
         from_input, h, c = _from_input(self, x), _states(self, x), _states(self, x)
         from_past, gates = _new(x, *from_input.shape[1:]), _new(x, *from_input.shape)
         for t in range(len(x)):
@@ -80,13 +80,13 @@ class LSTM:
 
 
 class GRU:
-    """Gated recurrent unit: each step is a mean of the old state and a new one."""
+    """Gated recurrent unit: each step is a weighted mean of the old state and a new one."""
 
     def __init__(self, inputs: int, units: int) -> None:
         self.w_ih, self.w_hh, self.b_ih, self.b_hh = _weights(3, inputs, units)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return all states; x, the gates, the past's sums and the states for the backward."""
+        """Return all states; x, the gates, the recurrent sums and the states, for the backward."""
         from_input, h = _from_input(self, x), _states(self, x)
         from_past, gates = _new(x, *from_input.shape), _new(x, *from_input.shape)
         for t in range(len(x)):
@@ -110,28 +110,28 @@ class GRU:
         return _gradients(self, x, h, of_input, of_past)
 
 
-# --- What all three share --------------------------------------------------------------------
+# --- Shared by all three ---------------------------------------------------------------------
 
 
 def _weights(gates: int, inputs: int, units: int) -> tuple[Parameter, ...]:
-    """Return the parameters of a layer: weights of inputs and of the past, a bias for either."""
+    """Return the parameters of a layer: input and recurrent weights, and a bias for each."""
     begin, wide = uniform(1 / math.sqrt(units)), gates * units
     return tuple(Parameter(s, begin) for s in ((wide, inputs), (wide, units), (wide,), (wide,)))
 
 
 def _from_input(layer: Any, x: Any) -> Any:
-    """Return the inputs' part of the sums for all steps, (steps, N, gates units)."""
+    """Return the input part of the sums for all steps, (steps, N, gates units)."""
     made = gpukit.linear(_rows(x), layer.w_ih.value, layer.b_ih.value)
     return made.reshape(*x.shape[:2], made.shape[1])
 
 
 def _from_past(layer: Any, h: Any, out: Any) -> None:
-    """Compute the past's part of the sums of one step."""
+    """Compute the recurrent part of the sums of one step."""
     gpukit.linear(h, layer.w_hh.value, layer.b_hh.value, out=out)
 
 
 def _states(layer: Any, x: Any) -> Any:
-    """Return room for a state before each step and after the last; the first is zeros."""
+    """Return an array for a state before each step and after the last; the first is zeros."""
     steps, n, _ = x.shape
     made = _new(x, steps + 1, n, layer.w_hh.shape[1])
     _zeros(made[0])
@@ -151,7 +151,7 @@ def _gradients(layer: Any, x: Any, h: Any, of_input: Any, of_past: Any) -> Any:
 
 
 def _run(variant: Variant, h: Any, *arrays: Any) -> None:
-    """Launch a kernel with a thread for each element of h, a state (N, units)."""
+    """Launch a kernel with a thread per element of h, a state (N, units)."""
     variant.kernel[variant.grid("nn", *h.shape[::-1]), variant.block](*arrays)
 
 

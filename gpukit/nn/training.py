@@ -1,4 +1,4 @@
-"""The loop of a training: batches, progress, checkpoints, and what happens when it goes wrong."""
+"""The training loop: batches, progress, checkpoints, and NaN diagnosis."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ State = tuple[dict[str, Any], dict[str, Any]]  # of parameters and optimizer
 
 
 def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
-    """Return the mean cross-entropy, an array of no axes, and the gradient of the logits.
+    """Return the mean cross-entropy, a 0-dimensional array, and the gradient of the logits.
 
-    logits (..., C) and label (...), int32, on the device: a class for each row, or for each place
+    logits (..., C) and label (...), int32, on the device: a class per row, or per position
     of each sequence.
     """
     rows = logits.reshape(-1, logits.shape[-1])
@@ -42,15 +42,15 @@ def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
 
 @dataclass(repr=False)
 class History:
-    """A training until now.
+    """The record of a training so far.
 
-    `losses` has the loss of each step that was made, `accuracies` one number for each epoch if
-    there is something to validate on, `seconds` how long this call took, and `stopped` says whether
+    `losses` has the loss of each step done, `accuracies` one number per epoch if
+    there is a validation set, `seconds` the duration of this call, and `stopped` says whether
     Ctrl-C ended it.
     """
 
     epochs: int
-    batches: int  # of an epoch
+    batches: int  # per epoch
     losses: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
     accuracies: list[float] = field(default_factory=list)
     seconds: float = 0.0
@@ -59,12 +59,12 @@ class History:
 
     @property
     def steps(self) -> int:
-        """How many steps the whole training has."""
+        """The number of steps of the whole training."""
         return self.epochs * self.batches
 
     @property
     def ended(self) -> bool:
-        """Whether no step will follow."""
+        """Whether the training has ended."""
         return self.stopped or len(self.losses) >= self.steps
 
     def __repr__(self) -> str:
@@ -87,23 +87,23 @@ def fit(
 ) -> History:  # fmt: skip
     """Train a model: for each batch of each epoch forward, loss, backward, update.
 
-    loss(output, label) returns the mean loss and the gradient of the output. Gradients are scaled
-    to a norm of `clip` at most. After each epoch the accuracy on `validate`, (x, labels), is taken.
-    `report` prints progress, or is called with the `History` some times a second.
+    loss(output, label) returns the mean loss and the gradient of the output. Gradients are clipped
+    to a norm of `clip`. After each epoch the accuracy on `validate`, (x, labels), is computed.
+    `report` prints progress, or is called with the `History` a few times per second.
 
-    With a `checkpoint`, the training is saved there every `every` steps and at the end; if there is
-    a file already, the training goes on from it, bit for bit as if it had never stopped.
+    With a `checkpoint`, the training is saved there every `every` steps and at the end; if the file
+    exists already, the training resumes from it, bit-identically.
 
-    Ctrl-C, or Stop in a notebook, ends the step that is running, saves the checkpoint, reports, and
-    raises KeyboardInterrupt, whose `history` is the `History` up to there; the model keeps what it
+    Ctrl-C, or Stop in a notebook, ends after the current step, saves the checkpoint, reports, and
+    raises KeyboardInterrupt, whose `history` is the `History` so far; the model keeps what it
     has learned. A second Ctrl-C raises at once, in the middle of a step.
 
-    Raises FloatingPointError when a loss or a weight becomes NaN or infinite: the error says in
-    which step and layer, and model and optimizer are as they were when all was well, at most
-    `every` steps before. Raises OutputError when the checkpoint cannot be written, before the first
+    Raises FloatingPointError when a loss or a weight becomes NaN or infinite: the error names the
+    step and the layer, and model and optimizer are restored to their last finite state, at most
+    `every` steps before. Raises OutputError when the checkpoint is not writable, before the first
     step where that can be known, and ValueError for a label that the model has no output for.
     """
-    __tracebackhide__ = True  # IPython and pytest then show the person's own lines
+    __tracebackhide__ = True  # IPython and pytest then show the user's own lines
     training = _Training(
         model, optimizer, loader, loss, clip, validate, checkpoint, every,
         report=_ProgressLine() if report is True else report or (lambda _: None),
@@ -117,7 +117,7 @@ def fit(
 
 @dataclass
 class _Training:
-    """What `fit` was given, and what a training has at hand: history, workspace, losses."""
+    """The arguments of `fit`, and the state of the training: history, workspace, losses."""
 
     model: Any
     optimizer: Optimizer
@@ -165,14 +165,14 @@ class _Training:
         return history
 
     def _interrupted(self) -> KeyboardInterrupt:
-        """Return the error for a training that Ctrl-C ended, which says how it goes on."""
+        """Return the error for a training that Ctrl-C ended, which says how to resume it."""
         history = self.history
         made, steps = len(history.losses), history.steps
         words = f"nn.fit was stopped by Ctrl-C after step {made:,} of {steps:,}."
         if not history.stopped:
             words = f"Ctrl-C came in the last step of nn.fit: all {steps:,} are done."
         elif self.checkpoint is not None:
-            words += f" The same call goes on from there: it is saved in {self.checkpoint}."
+            words += f" The same call resumes from there: it is saved in {self.checkpoint}."
         else:
             words += " The model keeps what it has learned."
         error = KeyboardInterrupt(words)
@@ -204,10 +204,10 @@ class _Training:
             self.optimizer.step()
             self.losses[step : step + 1].copy_to_device(value.reshape(1))
 
-    # --- What is kept ------------------------------------------------------------------------
+    # --- State -------------------------------------------------------------------------------
 
     def _resume(self) -> int:
-        """Go on from the checkpoint, if there is one; return how many steps were made before."""
+        """Resume from the checkpoint, if there is one; return how many steps were done before."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return 0
         parts = checkpoint.read(self.checkpoint)
@@ -236,7 +236,7 @@ class _Training:
             )  # fmt: skip
 
     def _keep(self, done: int) -> None:
-        """Keep the state after so many steps, if it is sound."""
+        """Save the state after so many steps, if it is finite."""
         self._read_losses(done)
         state: State = self.parameters.state(), self.optimizer.state()
         if not all(_finite(array) for part in state for array in part.values()):
@@ -244,7 +244,7 @@ class _Training:
         self.sound, self.sound_at = state, done
 
     def _read_losses(self, done: int) -> None:
-        """Bring the losses of the last steps to the host, and see whether they are sound."""
+        """Copy the losses of the last steps to the host, and check that they are finite."""
         known = len(self.history.losses)
         if done > known:
             new = launch.to_host(self.losses[known:done])
@@ -252,16 +252,16 @@ class _Training:
                 self._give_up(done)
             self.history.losses = np.concatenate([self.history.losses, new])
 
-    # --- When it goes wrong ------------------------------------------------------------------
+    # --- NaN and infinity --------------------------------------------------------------------
 
     def _give_up(self, done: int) -> None:
-        """Make the steps since the last sound state again, to see what broke; go back; raise."""
+        """Repeat the steps since the last finite state to find what broke; restore it; raise."""
         self._go_back()
         fault = f"by step {done}: a weight or a loss"
         for step, x, label in self._batches(self.sound_at, done):
             before = self.parameters.state()
             where = _fault_forward(self.model, x)
-            self.parameters.load(before)  # looking may have drawn random numbers
+            self.parameters.load(before)  # the repetition may have drawn random numbers
             if not where:
                 self._step(x, label, step)
                 where = _fault_backward(self.model)
@@ -287,7 +287,7 @@ def _finite(array: Any) -> bool:
 
 
 def _fault_forward(model: Any, x: Any) -> str:
-    """Return which layer gives NaN or infinity for a batch, nothing where none does."""
+    """Return which layer outputs NaN or infinity for a batch, "" where none does."""
     if not all(map(_finite, x if isinstance(x, tuple) else (x,))):
         return "the input"
     for number, layer in enumerate(model.layers if isinstance(model, Sequential) else (model,)):
@@ -299,7 +299,7 @@ def _fault_forward(model: Any, x: Any) -> str:
 
 
 def _fault_backward(model: Any) -> str:
-    """Return which gradient or weight is NaN or infinite after a step, nothing where none is."""
+    """Return which gradient or weight is NaN or infinite after a step, "" where none is."""
     for name, parameter in parts_of(model, Parameter):
         for what, array in (("gradient", parameter.grad), ("weight", parameter.value)):
             if not _finite(array):
@@ -308,7 +308,7 @@ def _fault_backward(model: Any) -> str:
 
 
 class _ProgressLine:
-    """Progress as one line that is written over; one an epoch where nobody watches."""
+    """Progress as one line that is overwritten; one line per epoch where there is no terminal."""
 
     def __init__(self) -> None:
         self.line = status.StatusLine("stdout")

@@ -1,7 +1,7 @@
 """The Transformer: attention and dense layers in blocks, alone or as encoder and decoder.
 
-Each part of a block is a `Residual` that begins with a `LayerNorm`, as in GPT-2; in the article
-below the norm comes after the sum, which needs a warm-up to be trained at all.
+Each part of a block is a `Residual` that begins with a `LayerNorm` (pre-norm), as in GPT-2; in the
+article below the norm follows the sum (post-norm), which needs a warm-up to train at all.
 
 Source: Vaswani et al., "Attention Is All You Need", 2017; Xiong et al., "On Layer Normalization in
 the Transformer Architecture", 2020
@@ -20,15 +20,15 @@ from gpukit.nn.normalisation import LayerNorm
 
 
 def block(width: int, heads: int, *, causal: bool = False) -> Sequential:
-    """Return attention and two dense layers, with a way around each: (N, T, width) to the same."""
+    """Return attention and two dense layers, each with a skip connection: (N, T, width)."""
     attention = MultiHeadAttention(width, heads, causal=causal)
     return Sequential(Residual(LayerNorm(width), attention), _dense(width))
 
 
 def gpt(tokens: int, places: int, width: int, heads: int, blocks: int) -> Sequential:
-    """Return a model that guesses the next token: (N, T) tokens to (N, T, tokens) logits.
+    """Return a model that predicts the next token: (N, T) tokens to (N, T, tokens) logits.
 
-    T is `places` or less at a time, and place t sees tokens 0 to t.
+    T is `places` or less, and position t sees tokens 0 to t.
     """
     return Sequential(
         _embedding(tokens, places, width),
@@ -39,11 +39,11 @@ def gpt(tokens: int, places: int, width: int, heads: int, blocks: int) -> Sequen
 
 
 class Transformer:
-    """Encoder and decoder: sequences of one kind to guesses of another kind's next token.
+    """Encoder and decoder: sequences of one kind to predictions of another kind's next token.
 
     forward takes (source, target), tokens (N, S) and (N, T), int32 on the device, with S and T
-    at most `places`, and returns logits (N, T, tokens): those at place t are made of all of the
-    source and of target 0 to t.
+    at most `places`, and returns logits (N, T, tokens): those at position t depend on all of the
+    source and on target 0 to t.
     """
 
     def __init__(self, tokens: int, places: int, width: int, heads: int, blocks: int) -> None:
@@ -81,7 +81,7 @@ class Transformer:
 
 
 class _DecoderBlock:
-    """Attention to the target's own past, attention to the source, two dense layers."""
+    """Attention to the target's earlier positions, attention to the source, two dense layers."""
 
     def __init__(self, width: int, heads: int) -> None:
         own = MultiHeadAttention(width, heads, causal=True)

@@ -144,7 +144,7 @@ def press_ctrl_c(history):
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_step_saves_and_raises(tmp_path):
     _, uninterrupted, _ = fitted()
-    words = r"after step 7 of 18\. The same call goes on from there: it is saved in .*saved\."
+    words = r"after step 7 of 18\. The same call resumes from there: it is saved in .*saved\."
     with pytest.raises(KeyboardInterrupt, match=words) as stopped:
         fitted(checkpoint=tmp_path / "saved", every=1000, report=press_ctrl_c)
     history = stopped.value.history
