@@ -151,7 +151,7 @@ def _watch_commands(commands: Any) -> None:
     check = _add(commands, "check", "watch.check", text)
     check.add_argument("--junit", metavar="FILE", help="write the findings as JUnit XML too")
     check.add_argument("--html", metavar="FILE", help="write them as a page too")
-    text = "run a script and count what its launches ask of memory, line by line"
+    text = "run a script and count the memory traffic of its launches, line by line"
     profile = _add(commands, "profile", "watch.profile", text)
     profile.add_argument(
         "--occupancy", action="store_true",

@@ -61,7 +61,7 @@ def address_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
     step = p.step
     apart = "" if step is None else f", {_bytes(abs(step))} from one lane to the next"
     return (
-        f"{_address_title(p)}. {len(p.lanes)} lanes ask for {_bytes(p.size)} each{apart}; "
+        f"{_address_title(p)}. {len(p.lanes)} lanes request {_bytes(p.size)} each{apart}; "
         f"{_bytes(SECTOR * len(p.sectors))} are moved and {_bytes(_asked(p))} of them are used. "
         f"The sectors begin at byte {_some([s * SECTOR for s in p.sectors])}."
     )
@@ -98,7 +98,7 @@ def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
 def bank_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
     """Describe what `bank_map` draws, for its alt text."""
     p = _pattern("bank_map_in_words", what, access, "shared")
-    words = [f"{_bank_title(p)}. {len(p.lanes)} lanes ask for {_bytes(p.size)} each."]
+    words = [f"{_bank_title(p)}. {len(p.lanes)} lanes request {_bytes(p.size)} each."]
     for members in p.phases:
         banks = p.words(members)
         most = max(map(len, banks.values()))
@@ -106,9 +106,9 @@ def bank_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
         who = f"lanes {p.lanes[members[0]]} to {p.lanes[members[-1]]}"
         if most > 1:
             each = f"bank {full[0]}" if len(full) == 1 else f"banks {_some(full)} each"
-            words.append(f"To {who}, {each} must give {most} different words.")
+            words.append(f"To {who}, {each} must deliver {most} different words.")
         else:
-            words.append(f"To {who}, no bank must give more than one word.")
+            words.append(f"To {who}, no bank must deliver more than one word.")
     return " ".join(words)
 
 
@@ -229,7 +229,7 @@ def _address_title(pattern: Pattern) -> str:
 def _address_keys(pattern: Pattern) -> list[Patch]:
     used = 100 * _asked(pattern) / (SECTOR * len(pattern.sectors))
     keys = [
-        Patch(ec=style.INK, label="what a lane asks for; colour and hatching: its sector",
+        Patch(ec=style.INK, label="what a lane requests; colour and hatching: its sector",
               **_look(1)),
         Patch(fc=_UNUSED, ec=style.FAINT,
               label=f"a sector of {SECTOR} bytes, moved as a whole: {used:.3g} % is used"),
@@ -277,10 +277,12 @@ def _bank_keys(pattern: Pattern) -> list[Patch]:
     wanted = [len(w) for part in pattern.phases for w in pattern.words(part).values()]
     keys = []
     if min(wanted) == 1:
-        keys.append(Patch(fc=style.SKY, ec=style.INK, label="the bank gives one word, in one pass"))
+        keys.append(
+            Patch(fc=style.SKY, ec=style.INK, label="the bank delivers one word, in one pass")
+        )
     if max(wanted) > 1:
         keys.append(Patch(fc=_CONFLICT, ec=style.INK, hatch="////", label=(
-            "a conflict: the lanes want different words of the bank; the number is the pass"
+            "a conflict: the lanes access different words of the bank; the number is the pass"
         )))  # fmt: skip
     if len(pattern.phases) > 1:
         keys.append(Patch(fc=style.INK, label=(

@@ -287,6 +287,6 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
         axes.xaxis.set_major_locator(LogLocator() if log else MaxNLocator(5))
         marks = "; each mark is ten times the one before" if log else ""
-        axes.set_xlabel(f"bytes moved, as warps ask for them{marks}")
+        axes.set_xlabel(f"bytes moved, as warps request them{marks}")
         axes.set_title(title)
     return fig

@@ -63,7 +63,7 @@ def roofline(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> Figure:
         axes.set_xlim(low, high)
         axes.set_title(f"Roofline of {_article(chip.product)}")
         lines = [_line(number, point) for number, point in enumerate(found)]
-        lines += [f"No operations on floats, so no place here: {', '.join(none)}"] if none else []
+        lines += [f"No operations on floats, so no point here: {', '.join(none)}"] if none else []
         axes.set_xlabel("\n".join(["operations per byte moved\n", *lines, f"\n{_HONEST}"]),
                         ha="left", x=0.0, linespacing=1.35, fontsize=10)  # fmt: skip
         axes.set_ylabel("FLOP/s: operations per second")

@@ -218,7 +218,7 @@ def test_advice_names_hot_atomics():
 def test_advice_names_divergent_branches():
     line = number_of("uneven", "if i % 2")
     found = next(text for text in advice("uneven") if "part at" in text)
-    assert found.startswith(f"Line {line}: the lanes of a warp part at 16 of 16 branches")
+    assert found.startswith(f"Line {line}: the lanes of a warp diverge at 16 of 16 branches")
 
 
 def test_a_branch_of_one_lane_with_nothing_beside_it_is_no_advice():

@@ -188,9 +188,9 @@ def test_explorer_counts_what_profile_counts(stride, offset):
 
 def test_stride_slider_changes_what_is_said(shown):
     page = shown(draw.memory_explorer())
-    assert "4 sectors: 128 bytes moved, 128 of them asked for (100 %)" in page.text()
+    assert "4 sectors: 128 bytes moved, 128 of them requested (100 %)" in page.text()
     page.page.get_by_role("slider", name="Stride").press("ArrowRight")
-    assert "8 sectors: 256 bytes moved, 128 of them asked for (50 %)" in page.text()
+    assert "8 sectors: 256 bytes moved, 128 of them requested (50 %)" in page.text()
     assert "2 passes, 1 would do" in page.text()
 
 

@@ -94,7 +94,7 @@ def test_float64_lowers_the_roof():
 
 
 def test_kernels_without_arithmetic_are_named_outside_the_picture():
-    assert "No operations on floats, so no place here: copy_kernel" in written(
+    assert "No operations on floats, so no point here: copy_kernel" in written(
         draw.roofline([COPY, LIGHT])
     )
 
@@ -209,7 +209,7 @@ def test_bank_map_compares_with_what_would_do(step, size, said):
 
 def test_bank_map_in_words_names_the_bank_of_a_conflict():
     said = draw.bank_map_in_words(pattern(128, space="shared", start=12))
-    assert "bank 3 must give 32 different words" in said
+    assert "bank 3 must deliver 32 different words" in said
 
 
 def test_wide_elements_are_drawn_in_both_their_banks():

@@ -90,10 +90,10 @@ def _parted(
             both.merge(counts)
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
         yield Advice(lost, parted[0][0], (
-            f"{_lines([number for number, _ in parted])}: the lanes of a warp part at "
+            f"{_lines([number for number, _ in parted])}: the lanes of a warp diverge at "
             f"{both['divergent_branches']:,} of {many(both['branches'], 'branch', 'branches')}, "
-            f"and {wait}: {plain(lanes)} of {WARP} lanes take part in a statement of this kernel"
-        ), "Let the threads of a warp take the same way.")  # fmt: skip
+            f"and {wait}: {plain(lanes)} of {WARP} lanes are active per statement of this kernel"
+        ), "Let the threads of a warp take the same branch.")  # fmt: skip
 
 
 def _lines(numbers: list[int]) -> str:

@@ -114,7 +114,7 @@ def _conflicts(access: Access) -> Iterator[Advice]:
     shown, ideal = beside(passes, passes - conflicts / requests)
     fact = (
         f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} "
-        f"would do: up to {access.worst} lanes want different words of one bank"
+        f"would do: up to {access.worst} lanes access different words of one bank"
     )
     fix = (
         f"Make the last axis of `{access.array}` one element longer than it needs to be."
@@ -132,7 +132,7 @@ def _apart(access: Access) -> Iterator[Advice]:
     shown, ideal = beside(passes / requests, 1.0)
     fact = (
         f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} would do: "
-        f"constant memory serves one address at a time, and the lanes want up to {access.worst}"
+        f"constant memory serves one address at a time, and the lanes access up to {access.worst}"
     )
     fix = f"Give `{access.array}` to the kernel as an argument, or copy it to shared memory."
     yield Advice(passes - requests, access.line, fact, fix)

@@ -202,10 +202,10 @@ def _lanes(line: Line) -> Cell | None:
     if lanes is None:
         return None
     missing = 1 - lanes / WARP
-    words = f"{plain(lanes)} of {WARP} lanes take part"
+    words = f"{plain(lanes)} of {WARP} lanes are active"
     parted, branches = line.counts["divergent_branches"], line.counts["branches"]
     if branches:
-        words += f"; at {parted:,} of {branches:,} branches the lanes part"
+        words += f"; at {parted:,} of {branches:,} branches the lanes diverge"
     return Cell(f"{lanes:.1f}", missing if missing > 0.02 else 0.0, words)
 
 
@@ -223,7 +223,7 @@ COLUMNS = (
     Column("bytes", "moved", COUNTERS["global_bytes_moved"].what,
            COUNTERS["global_bytes_moved"].metric, _moved),
     Column("bank", "passes", *_from("wavefronts_per_request"), _passes),
-    Column("atomics", "in turn", "lanes of a warp that update the same element, one by one", "none",
+    Column("atomics", "in turn", "lanes of a warp that update the same element, serialized", "none",
            _turns),
     Column("lanes/", "step", *_from("lanes_per_step"), _lanes),
     Column("float", "ops", "operations on float16, float32 and float64",

@@ -63,7 +63,7 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
         ("Global memory", f"{shown} sectors per request, {would}",
          f"{many(requests, 'request')}, {many(sectors, 'sector')}"),
         ("Bytes moved", _used(counts),
-         f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} asked for"),
+         f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} requested"),
     ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def _warps(counts: Counts) -> list[tuple[str, str, str]]:
     made = []
     lanes = counts.ratio("lanes_per_step")
     if lanes is not None:
-        made.append(("Warps", f"{plain(lanes)} of {WARP} lanes take part",
+        made.append(("Warps", f"{plain(lanes)} of {WARP} lanes are active",
                      many(counts["warp_steps"], "statement")))  # fmt: skip
     agree = counts.ratio("branch_efficiency")
     if agree is not None:

@@ -95,7 +95,7 @@ function sentences(state, lane) {
     [
       "Global memory",
       `${count(sectors(state).length, "sector")}: ${count(moved, "byte")} moved, ` +
-        `${whole(asked(state))} of them asked for (${share} %)`,
+        `${whole(asked(state))} of them requested (${share} %)`,
     ],
     [
       "Shared memory",
@@ -141,7 +141,7 @@ export function memory(host, styles, options) {
   mount(
     host,
     styles,
-    make("p", { class: "title" }, "32 lanes ask for ", make("code", {}, "x[offset + stride * lane]")),
+    make("p", { class: "title" }, "32 lanes request ", make("code", {}, "x[offset + stride * lane]")),
     make(
       "div",
       { class: "sliders" },
