@@ -84,7 +84,7 @@ class Command:
         except errors.LaunchError as refused:
             if self._refused is None:
                 raise
-            answer = self._told(self._refused(self.kernel, items, refused))
+            answer = self._delivered(self._refused(self.kernel, items, refused))
             return lambda *_arguments: answer
         return functools.partial(self._launch, shape)
 
@@ -98,7 +98,7 @@ class Command:
         moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
         given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
-            answer = self._run_and_tell(self.kernel, shape, given)
+            answer = self._run_and_notify(self.kernel, shape, given)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
         except KeyboardInterrupt as stopped:
@@ -131,7 +131,7 @@ class Command:
             with observing(run), around:
                 self._function(*arguments, **named)
         finally:
-            answer = self._told(join(answers)) if answers else None
+            answer = self._delivered(join(answers)) if answers else None
         if not answers:
             raise errors.LaunchError(
                 f"{self.name}: {self._function.__name__} launched no kernel on the CPU target, so "
@@ -140,16 +140,16 @@ class Command:
             )
         return answer
 
-    def _run_and_tell(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
+    def _run_and_notify(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
         answer = None
         try:
             with resolve.once():
                 answer = self._run(kernel, shape, given)
         finally:
-            self._told(answer)
+            self._delivered(answer)
         return answer
 
-    def _told(self, answer: Any) -> Any:
+    def _delivered(self, answer: Any) -> Any:
         """Return the command's result, after passing it to the listeners."""
         for listener in _listeners:
             listener(self.name, answer)
@@ -162,7 +162,7 @@ class Command:
                 "nothing to check. Pass an array that is not empty."
             )
         launch = call.launch
-        answer = self._run_and_tell(launch.kernel, launch.shape, tuple(call.arguments))
+        answer = self._run_and_notify(launch.kernel, launch.shape, tuple(call.arguments))
         call.finish()
         return answer
 

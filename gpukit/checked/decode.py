@@ -231,7 +231,7 @@ class _Row:
             **self._element(location, context.function),
         }
         if self.what != checker_state.GRID_RETURN:  # which is about a whole block
-            details["threads"], details["blocks"] = self._who(other is not None)
+            details["threads"], details["blocks"] = self._sides(other is not None)
         kind, severity = self._kind(), ""
         variable = self.segment.variable if self.segment is not None else ""
         if self.what == checker_state.UNSET and variable:
@@ -301,7 +301,7 @@ class _Row:
         ]
         return {"mixed": "caught" if atomic[0] else "other"} if sum(atomic) == 1 else {}
 
-    def _who(self, both: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def _sides(self, both: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         threads, blocks = [self.row[checker_state.F_THREAD]], [self.row[checker_state.F_BLOCK]]
         if both and self.row[checker_state.F_OTHER_THREAD] >= 0:
             threads.append(self.row[checker_state.F_OTHER_THREAD])
@@ -314,7 +314,7 @@ class _Row:
 
     def positions(self) -> set[int]:
         """Return the indices of the thread that was caught, in the grid and in its block."""
-        (thread,), (block,) = self._who(False)
+        (thread,), (block,) = self._sides(False)
         own = zip(thread, block, self.seen.shape.block, strict=True)
         return {t + b * size for t, b, size in own} | set(thread)
 

@@ -215,7 +215,7 @@ class _Steps:
             elif kind == checker_state.E_VALUE:
                 self._value(block, thread, *rest[:3])
             else:
-                self._meeting(kind, place, block, thread // 32, rest[0])
+                self._synchronization(kind, place, block, thread // 32, rest[0])
         for left in sorted({b for b, _ in self.open}):
             self._end(left)
         return self.steps
@@ -281,7 +281,7 @@ class _Steps:
             lanes = [k for k in range(32) if step["lanes"] >> k & 1] if everyone else [thread % 32]
             step["set"].setdefault(name, {}).update({str(k): value for k in lanes})
 
-    def _meeting(self, kind: int, place: Any, block: int, warp: int, lanes: int) -> None:
+    def _synchronization(self, kind: int, place: Any, block: int, warp: int, lanes: int) -> None:
         line = place.line if place is not None else 0
         if kind == checker_state.E_SYNCWARP:
             self._begin(block, warp, line, "syncwarp", lanes & _ALL)

@@ -38,7 +38,7 @@ def launched(words: str, command: str) -> tuple[Any, Sequence[Any]]:
     file, _, name = words.partition("::")
     seen: list[str] = []
     try:
-        with _looking_for(name, seen), output_aside(True):
+        with _stopping_at(name, seen), output_aside(True):
             ran = script.run(file, (), command)
     except _Found as found:
         return found.kernel, found.arguments
@@ -51,7 +51,7 @@ def launched(words: str, command: str) -> tuple[Any, Sequence[Any]]:
 
 
 @contextmanager
-def _looking_for(name: str, seen: list[str]) -> Iterator[None]:
+def _stopping_at(name: str, seen: list[str]) -> Iterator[None]:
     """Stop at the first launch of a kernel, or of any; record which were launched before."""
     from gpukit.checked.command import observing
 

@@ -45,14 +45,14 @@ def computer() -> Figure:
             (0.2, 2.4, "the computer's memory"), (4.5, 5.3, "the GPU's own memory")
         ):  # fmt: skip
             axes.add_patch(Rectangle((x, 4.2), width, 0.55, **_STORE))
-            _say(axes, x + width / 2, 4.475, words)
-        _say(axes, 1.4, 0.62, "CPU: 8 cores", weight="bold")
-        _say(axes, 7.15, -0.02, "GPU: 132 SMs", weight="bold")
-        _say(axes, 3.55, 1.66, "the bus, 64 GB/s")
-        _say(axes, 1.55, 3.55, "90 GB/s", ha="left")
-        _say(axes, 7.15, 3.68, "3,350 GB/s", weight="bold", color="white")
-        _say(axes, 0.2, 5.1, "AMD Ryzen 7 7840U, in laptops", ha="left", fontsize=9)
-        _say(axes, 4.5, 5.1, "NVIDIA H100 SXM. A dot: one unit that multiplies and adds float32",
+            _write(axes, x + width / 2, 4.475, words)
+        _write(axes, 1.4, 0.62, "CPU: 8 cores", weight="bold")
+        _write(axes, 7.15, -0.02, "GPU: 132 SMs", weight="bold")
+        _write(axes, 3.55, 1.66, "the bus, 64 GB/s")
+        _write(axes, 1.55, 3.55, "90 GB/s", ha="left")
+        _write(axes, 7.15, 3.68, "3,350 GB/s", weight="bold", color="white")
+        _write(axes, 0.2, 5.1, "AMD Ryzen 7 7840U, in laptops", ha="left", fontsize=9)
+        _write(axes, 4.5, 5.1, "NVIDIA H100 SXM. A dot: one unit that multiplies and adds float32",
              ha="left", fontsize=9)  # fmt: skip
     return fig
 
@@ -83,7 +83,7 @@ def _road(axes: Any, middle: float, top: float, bottom: float, speed: float) -> 
     axes.add_patch(Rectangle((middle - width / 2, top), width, bottom - top, fc=style.BLUE, lw=0))
 
 
-def _say(axes: Any, x: float, y: float, words: str, **how: Any) -> None:
+def _write(axes: Any, x: float, y: float, words: str, **how: Any) -> None:
     axes.text(x, y, words, va="center", **{"ha": "center", "fontsize": 11, **how})
 
 

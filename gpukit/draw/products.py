@@ -271,8 +271,8 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         for y, (_, count) in enumerate(rows):
             axes.barh(y, count, height=0.66, color=style.SKY, edgecolor=style.INK)
             ratio = count / least
-            told = f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
-            times = "once" if count == least else told
+            factor = f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
+            times = "once" if count == least else factor
             axes.annotate(f"{count:,} bytes, {times}", (count, y), (6, 0), va="center",
                           textcoords="offset points", fontsize=10)  # fmt: skip
         axes.axvline(least, color=style.VERMILLION, lw=2)

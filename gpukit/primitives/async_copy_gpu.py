@@ -62,7 +62,7 @@ def copy16(typingctx, target, k, source, j, inside):  # type: ignore[no-untyped-
     return types.void(target, k, source, j, inside), codegen
 
 
-def _say(context: Any, builder: Any, text: str) -> Any:
+def _emit(context: Any, builder: Any, text: str) -> Any:
     kind = ir.FunctionType(ir.VoidType(), [])
     builder.asm(kind, text, "~{memory}", [], side_effect=True)
     return context.get_dummy_value()
@@ -73,7 +73,7 @@ def commit(typingctx):  # type: ignore[no-untyped-def]
     """Make one group of the copies since the last call."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return _say(context, builder, "cp.async.commit_group;")
+        return _emit(context, builder, "cp.async.commit_group;")
 
     return types.void(), codegen
 
@@ -85,6 +85,6 @@ def wait(typingctx, count):  # type: ignore[no-untyped-def]
         raise TypingError(f"how many groups may be in flight must be a constant, not {count}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return _say(context, builder, f"cp.async.wait_group {count.literal_value};")
+        return _emit(context, builder, f"cp.async.wait_group {count.literal_value};")
 
     return types.void(count), codegen

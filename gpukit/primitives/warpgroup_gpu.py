@@ -20,7 +20,7 @@ _SUMS = 64
 _WGMMA = "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%s}, $%d, $%d, 1, 1, 1, 0, 1;"
 
 
-def _saying(text: str) -> Any:
+def _instruction(text: str) -> Any:
     """Return the typing of an intrinsic that is one instruction without operands."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -34,19 +34,19 @@ def _saying(text: str) -> Any:
 @intrinsic
 def fence_shared(typingctx):  # type: ignore[no-untyped-def]
     """Make this thread's stores to shared memory visible to wgmma, from the next barrier on."""
-    return _saying("fence.proxy.async.shared::cta;")
+    return _instruction("fence.proxy.async.shared::cta;")
 
 
 @intrinsic
 def begin(typingctx):  # type: ignore[no-untyped-def]
     """Order a thread's earlier use of its sums before the wgmma that follow."""
-    return _saying("wgmma.fence.sync.aligned;")
+    return _instruction("wgmma.fence.sync.aligned;")
 
 
 @intrinsic
 def finish(typingctx):  # type: ignore[no-untyped-def]
     """Wait for all wgmma that were issued."""
-    return _saying("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;")
+    return _instruction("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;")
 
 
 @intrinsic

@@ -73,7 +73,7 @@ def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no
     block = peek(checker, w.BLOCK_NUMBER)
     if how == OTHER_BLOCK:
         block = block_of(checker, epoch)
-    elif other == thread or (other >> 5 == thread >> 5 and _warp_met(checker, thread, epoch)):
+    elif other == thread or (other >> 5 == thread >> 5 and _warp_synced(checker, thread, epoch)):
         return True
     return _decided(checker, location) and fences.knows(checker, thread, block, other, epoch)
 
@@ -100,7 +100,7 @@ def _clash(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _warp_met(checker, thread, epoch):  # type: ignore[no-untyped-def]
+def _warp_synced(checker, thread, epoch):  # type: ignore[no-untyped-def]
     """Tell whether the warp of a thread has synchronized since an epoch."""
     return epoch < peek(checker, w.WARPS + (thread >> 5))
 
@@ -152,7 +152,7 @@ def _locks(checker, word, how, thread):  # type: ignore[no-untyped-def]
     flags = word & w.LOCKED
     if how == SAME_INTERVAL:
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        near = writer >> 5 == thread >> 5 and _warp_met(checker, thread, word >> w.EPOCH)
+        near = writer >> 5 == thread >> 5 and _warp_synced(checker, thread, word >> w.EPOCH)
         flags |= word & w.LOCKED_HERE if writer == thread or near else w.LOCKED_HERE
     return flags
 
@@ -164,7 +164,7 @@ def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
         return True
     if how != SAME_INTERVAL:
         return False
-    alone = _warp_met(checker, thread, word >> w.EPOCH) or not word & w.SEVERAL
+    alone = _warp_synced(checker, thread, word >> w.EPOCH) or not word & w.SEVERAL
     return word & w.MANY_WARPS != 0 or not alone
 
 
@@ -250,15 +250,15 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
         how = relation(checker, epoch, space)
         flags = w.ATOMIC
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        plain, met = not word & w.ATOMIC, _warp_met(checker, thread, epoch)
+        plain, synced = not word & w.ATOMIC, _warp_synced(checker, thread, epoch)
         near = writer >> 5 == thread >> 5
         if how == SAME_INTERVAL:
-            if plain and not (near and met):
+            if plain and not (near and synced):
                 return  # the plain write is what conflicts with other threads' atomics
             flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
             if not near:
                 flags |= w.MANY_WARPS
-            if not plain and ((word & w.SEVERAL or writer != thread) and not (near and met)):
+            if not plain and ((word & w.SEVERAL or writer != thread) and not (near and synced)):
                 flags |= w.SEVERAL
             if flags & w.MANY_WARPS:
                 flags |= w.SEVERAL

@@ -1,4 +1,4 @@
-// One array as a grid of cells. Only the cells in sight exist, so long arrays stay quick.
+// One array as a grid of cells. Only the visible cells exist, so long arrays stay fast.
 
 const CELL = { least: 40, most: 58, usual: 50, height: 30, head: 22 };
 const READ = 1;
@@ -57,7 +57,7 @@ class ArrayView {
     );
   }
 
-  // One-dimensional arrays take as many columns as fit, a power of two; others have their own.
+  // One-dimensional arrays have as many columns as fit, a power of two; others have their own.
   #layout(width) {
     const { shape } = this.array;
     const available = Math.max(1, width - this.label - 18);
@@ -78,7 +78,7 @@ class ArrayView {
     mark(this.scroller, "aria-colcount", columns);
   }
 
-  // Measures and scrolls; draw then only writes, so that the page is laid out once a step.
+  // Measures and scrolls; draw then only writes, so that the page is laid out once per step.
   reveal(touched, width) {
     this.#layout(width);
     this.touched = touched ?? new Map();
@@ -145,7 +145,7 @@ class ArrayView {
     this.mine = this.player.chosenTouches(this.number);
     this.outlined = this.#findingIndex();
     this.#drawHead(first, last);
-    // Rows that left the window serve for those that entered it; the others stay as they are.
+    // Rows that left the window are reused for those that entered it; the others stay unchanged.
     const free = [...this.pool.keys()].filter((row) => row < firstRow || row >= lastRow);
     for (let row = firstRow; row < lastRow; row += 1) {
       if (!this.pool.has(row)) this.#takeRow(row, free.pop());

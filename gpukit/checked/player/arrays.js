@@ -1,9 +1,9 @@
-// The arrays that the chosen thread can see, those that the launch touches first, and what the
-// shown step touches in them.
+// The arrays that the chosen thread can access, those that the launch accesses first, and the
+// elements in them that the shown step accesses.
 
 const ORDER = { local: 0, shared: 1, global: 2 };
 
-// What a step touches: array number -> flat index -> {bits, lanes}.
+// The accesses of a step: array number -> flat index -> {bits, lanes}.
 function touches(step) {
   const found = new Map();
   const note = (array, index, lane, bit) => {

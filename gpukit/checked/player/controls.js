@@ -90,7 +90,7 @@ class ControlsView {
     this.player.choose(this.player.follow && step ? { block: step.block, warp: step.warp } : {});
   }
 
-  // A notebook says whether it is light or dark (Player._repr_html_); its reader's system may differ.
+  // A notebook passes its theme, light or dark (Player._repr_html_); the system's may differ.
   #hear({ source, data }) {
     if (source !== parent || !["light", "dark"].includes(data?.gpukitScheme)) return;
     this.around = data.gpukitScheme;
@@ -139,7 +139,7 @@ class ControlsView {
     mark(byId("play"), "data-playing", isPlaying);
   }
 
-  // Ticks for barriers and, taller, for findings, on the way that the slider's thumb takes.
+  // Ticks for barriers and, taller, for findings, along the track of the slider's thumb.
   #drawTimeline() {
     const canvas = byId("timeline");
     const { clientWidth: width, clientHeight: height } = canvas;
@@ -191,7 +191,7 @@ class ControlsView {
   }
 }
 
-// A long recording comes compressed: gzip in base64.
+// A long recording is compressed: gzip in base64.
 async function readRecording() {
   const node = byId("recording");
   if (node.dataset.form !== "gzip") return JSON.parse(node.textContent);

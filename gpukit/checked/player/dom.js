@@ -1,4 +1,4 @@
-// Small helpers for building the page. Text always goes in as text, never as HTML.
+// Small helpers for building the page. Text is always inserted as text, never as HTML.
 
 const byId = (id) => document.getElementById(id);
 
@@ -13,7 +13,7 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-// Set an attribute, or take it away when the value says nothing. Unchanged nodes stay untouched.
+// Sets an attribute, or removes it when the value is empty. Unchanged nodes stay untouched.
 function mark(node, name, value) {
   const text = value === true ? "" : String(value);
   if (value === undefined || value === false || value === "") {
@@ -25,7 +25,7 @@ function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// Sets a text in which `code` stands between backticks. Unchanged nodes stay untouched.
+// Sets a text in which `code` is between backticks. Unchanged nodes stay untouched.
 function writeProse(node, text) {
   if (node.dataset.text === text) return;
   node.dataset.text = text;
@@ -33,7 +33,7 @@ function writeProse(node, text) {
   node.replaceChildren(...parts.map((part, at) => (at % 2 ? make("code", {}, part) : part)));
 }
 
-// Buttons stay focusable when they can do nothing, so that the keyboard does not lose its place.
+// Buttons stay focusable when they are disabled, so that the keyboard focus is not lost.
 function allow(button, allowed) {
   mark(button, "aria-disabled", allowed ? undefined : "true");
 }

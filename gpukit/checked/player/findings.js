@@ -1,9 +1,9 @@
-// The banner of the chosen finding: what is wrong, who did it, what to do.
+// The banner of the chosen finding: what is wrong, which threads, what to do.
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
 const stepOf = (finding) => (Number.isInteger(finding.step) ? finding.step + 1 : null);
 
-// The finding that the player opens at: the worst, and of those the earliest with a step.
+// The finding that is shown first: the most severe, and of those the earliest with a step.
 function firstFinding(findings) {
   const key = (finding) => [
     stepOf(finding) === null,

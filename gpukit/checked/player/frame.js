@@ -1,5 +1,5 @@
-// Runs in the notebook, behind the player's frame: tells the player whether the page around it is
-// light or dark, when the player asks and when the page's theme changes.
+// Runs in the notebook, next to the player's frame: sends the player the page's theme, light or
+// dark, when the player requests it and when it changes.
 
 ((frame) => {
   const channels = (node) => getComputedStyle(node).backgroundColor.match(/[\d.]+/g).map(Number);

@@ -1,4 +1,4 @@
-// What is known of one element of an array, in words.
+// The known facts about one element of an array, in words.
 
 function cellSentence(view, index, bits) {
   const marks = [
@@ -12,7 +12,7 @@ function cellSentence(view, index, bits) {
   return [`${elementName(view.array, index)} = ${said}`, ...marks].join(", ");
 }
 
-// Which threads touched the element in the step that ends at this position.
+// The threads that accessed the element in the step that ends at this position.
 function whoTouched(view, index, position, list) {
   const { recording } = view.player;
   const step = recording.steps[position - 1];
@@ -25,7 +25,7 @@ function whoTouched(view, index, position, list) {
   return `${threads.join(" ")} of block ${placeName(step.block, recording.grid)}`;
 }
 
-// The chosen element's value, with the ways to the steps that touched it last.
+// The chosen element's value, with links to the steps that accessed it last.
 function inspect(view) {
   const index = view.cursor;
   if (index === null) return;

@@ -14,7 +14,7 @@ class Player {
     this.follow = true;
     this.timer = null;
     this.jumped = false;
-    // The banner first: it takes room from the others.
+    // The banner first: it takes space from the others.
     this.views = [
       FindingView,
       ControlsView,
@@ -37,7 +37,7 @@ class Player {
     this.jumped = false;
   }
 
-  // What the views ask.
+  // Queries of the views.
 
   threadAt(warp, lane) {
     const thread = warp * this.replay.warpSize + lane;
@@ -80,7 +80,7 @@ class Player {
     return (isChosen && step.set) || {};
   }
 
-  // The elements of an array that the chosen thread touches in the shown step.
+  // The elements of an array that the chosen thread accesses in the shown step.
   chosenTouches(number) {
     const { step } = this.replay;
     if (step?.block !== this.choice.block || step.warp !== this.choice.warp) return new Set();
@@ -92,7 +92,7 @@ class Player {
     );
   }
 
-  // What the controls do.
+  // Actions of the controls.
 
   choose(choice, byHand = false) {
     Object.assign(this.choice, choice);
@@ -113,7 +113,7 @@ class Player {
     this.say(sentence(this.replay));
   }
 
-  // Goes to a stop of a rising list, or says why not.
+  // Goes to a stop in a sorted list, or says why it cannot.
   #goToStop(position, refusal) {
     if (position === undefined) this.say(refusal);
     else this.goTo(position, true);
@@ -199,7 +199,7 @@ class Player {
     this.say(sentence(this.replay));
   }
 
-  // Plays on until the end, or until a finding.
+  // Plays until the end, or until a finding.
   #tick() {
     this.timer = setTimeout(() => {
       const before = this.replay.position;

@@ -1,10 +1,10 @@
-// The recorded launch as a state that steps forward and back. Knows nothing of the page.
+// The recorded launch as a state that steps forward and back. Independent of the page.
 //
-// A position is the number of steps taken: 0 stands before the first one, and the step shown at
-// position p is steps[p - 1]. Forward notes what it overwrites; back puts that back.
+// A position is the number of steps done: 0 is before the first one, and the step shown at
+// position p is steps[p - 1]. Forward saves what it overwrites; back restores it.
 
 const ABSENT = 0; // the last warp of a block may have lanes without a thread
-const READY = 1; // takes no part in its warp's latest step
+const READY = 1; // inactive in its warp's latest step
 const ACTIVE = 2;
 const WAITING = 3; // at syncthreads
 const RETURNED = 4;
@@ -81,7 +81,7 @@ class Replay {
 
   #forward() {
     const step = this.steps[this.position];
-    // The last three are flat: three or four entries belong together. Long recordings need it.
+    // The last three are flat: groups of three or four entries. Long recordings need that.
     const record = { warps: new Map(), reads: [], writes: [], registers: [] };
     this.undo[this.position] = record;
     this.position += 1;
@@ -101,7 +101,7 @@ class Replay {
     this.#setRegisters(step, record);
   }
 
-  // A waiting lane that runs again shows that its barrier has opened, for all who waited there.
+  // A waiting lane that runs again shows that its barrier has opened, for all that waited there.
   #openBarriers(step, record) {
     const { lanes } = this.warp(step.block, step.warp);
     const waits = (state) => lanes.some((now, lane) => now === state && inMask(step.lanes, lane));
@@ -146,7 +146,7 @@ class Replay {
     }
   }
 
-  // Several lanes may have touched one element, and the oldest note counts: latest notes first.
+  // Several lanes may have accessed one element, and the oldest saved value counts: latest first.
   #back() {
     this.position -= 1;
     const { warps, reads, writes, registers } = this.undo[this.position];
@@ -165,7 +165,7 @@ class Replay {
     for (const [warp, old] of warps) Object.assign(warp, old);
   }
 
-  // Everything that forward and back change, as plain data: for tests.
+  // The whole mutable state, as plain data: for tests.
   snapshot() {
     const plain = ({ block, number, lanes, registers, line, position }) => ({
       block,
@@ -187,7 +187,7 @@ class Replay {
   }
 }
 
-// Positions worth stopping at, in rising order.
+// The positions of stops, sorted.
 
 function warpStops(steps, block, warp) {
   const taken = steps.map((step, number) =>

@@ -1,4 +1,4 @@
-// The kernel's source: the current line, where the other warps stand, and a finding's lines.
+// The kernel's source: the current line, the lines of the other warps, and a finding's lines.
 
 const TRIPLE = /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)/.source;
 const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/.source;

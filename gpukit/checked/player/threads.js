@@ -11,7 +11,7 @@ const STATE_NAMES = [
 ];
 const STATE_KEYS = ["absent", "ready", "active", "waiting", "returned", "waiting", "waiting"];
 
-// What most tells about a warp as a whole.
+// The state that best describes a warp as a whole.
 function warpState(warp, isRunning) {
   const present = [...warp.lanes].filter((state) => state !== ABSENT);
   if (present.every((state) => state === RETURNED)) return "returned";

@@ -4,7 +4,7 @@ const plural = (count, one, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 const triple = (sizes) => `(${sizes.join(", ")})`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-// A clause, which a terminal sets behind "What to do:", as a sentence of its own. Code stays as it is.
+// A clause, which a terminal shows after "What to do:", as a sentence. Code is left unchanged.
 const asSentence = (clause) =>
   capital(clause) + (clause === "" || /[.!?]$/.test(clause) ? "" : ".");
 
@@ -21,7 +21,7 @@ function placeName(number, sizes) {
   return sizes[1] === 1 && sizes[2] === 1 ? String(number) : triple(spread(number, sizes));
 }
 
-// The index of an element of an array in C order, its last axis being the fast one.
+// The index of an element of an array in C order, the last axis being the fast one.
 function unravel(flat, shape) {
   const index = [];
   for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
@@ -57,7 +57,7 @@ function wholeValue(value) {
   return String(value);
 }
 
-// A value in at most seven characters: what a cell has room for.
+// A value in at most seven characters: the width of a cell.
 function shortValue(value) {
   const whole = wholeValue(value);
   if (whole.length <= 6) return whole;
@@ -117,7 +117,7 @@ function barrierSentence(replay, step) {
     : `${here} of ${running} ${whose} are there.`;
 }
 
-// What a step of this kind does, for one lane and for several.
+// The action of a step of this kind, for one lane and for several.
 const DEEDS = {
   barrier: ["waits at the barrier", "wait at the barrier"],
   grid_sync: ["waits at grid.sync", "wait at grid.sync"],
@@ -142,7 +142,7 @@ function deeds(replay, step) {
   return parts.join(", ") || verb("run");
 }
 
-// What the shown step does, in a sentence or two.
+// The shown step in a sentence or two.
 function sentence(replay) {
   const { step, recording } = replay;
   if (!step) return `Before the first step. ${plural(replay.length, "step")} recorded.`;
