@@ -88,7 +88,7 @@ def _folder() -> str | None:
 
 
 def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
-    """Let the first call make a value for all; threads wait, for Numba's folder is changed."""
+    """Make a value once and share it; a lock protects Numba's cache folder, which is changed."""
     made = functools.cache(make)
 
     @functools.wraps(make)

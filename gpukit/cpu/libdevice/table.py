@@ -181,7 +181,7 @@ dsqrt         d>d   | math.sqrt(x) ; cuda.fma(-math.sqrt(x), math.sqrt(x), x)
 """
 _DIRECTION = {"rd": "down", "ru": "up", "rz": "zero"}
 
-# Rounded to nearest, float32 arithmetic is used itself; only these differ from float64 rounded.
+# Rounded to nearest these are computed in float32: rounding a float64 result would round twice.
 _NEAREST = {
     "fadd": "x + y",
     "fsub": "x - y",
