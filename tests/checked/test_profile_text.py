@@ -217,16 +217,16 @@ def test_advice_names_hot_atomics():
 
 def test_advice_names_divergent_branches():
     line = number_of("uneven", "if i % 2")
-    found = next(text for text in advice("uneven") if "part at" in text)
+    found = next(text for text in advice("uneven") if "diverge at" in text)
     assert found.startswith(f"Line {line}: the lanes of a warp diverge at 16 of 16 branches")
 
 
 def test_a_branch_of_one_lane_with_nothing_beside_it_is_no_advice():
-    assert not any("part at" in text for text in advice("leader"))
+    assert not any("diverge at" in text for text in advice("leader"))
 
 
 def test_lanes_that_skip_much_are_said_to_wait_and_not_to_take_another_side():
-    found = next(text for text in advice("alone") if "part at" in text)
+    found = next(text for text in advice("alone") if "diverge at" in text)
     assert "the lanes that skip what follows wait for it" in found
     assert "each side" not in found
 
