@@ -1,8 +1,8 @@
 """A GPU classroom that needs no GPU: `from gpukit import cuda`, and Numba CUDA kernels run.
 
-All names load on first use: importing gpukit imports nothing, so that a Ctrl-C to the command
-`gpukit` comes when `cli.main` runs, which says so in words. The functions of the book are called as
-NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, variant="first_add")`.
+All names load on first use. Importing gpukit imports nothing else, so a Ctrl-C to the command
+`gpukit` arrives once `cli.main` runs, which reports it in one sentence. The functions of the book
+are called like NumPy's: `gpukit.matmul(a, b)`, `gpukit.sum(x, variant="first_add")`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _module(name: str) -> Any:
-    """Return a module of gpukit; Ctrl-C waits until it is imported, and half of Numba never is."""
+    """Import a module of gpukit; Ctrl-C is held until then, so Numba is never half imported."""
     import importlib
     import sys
 

@@ -1,4 +1,4 @@
-"""`python -m gpukit` is `gpukit`."""
+"""Run the command line: `python -m gpukit` is the same as `gpukit`."""
 
 import sys
 

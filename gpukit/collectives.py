@@ -103,7 +103,7 @@ def block_all_sum(value, totals, tid, warps):
 
 @cuda.jit(device=True)
 def block_tree_sum(tile, tid):
-    """Leave the sum of tile, a power of two of elements, in tile[0]; thread tid wrote tile[tid].
+    """Leave the sum of tile in tile[0]: its size is a power of two; thread tid wrote tile[tid].
 
     The active threads stay contiguous, so whole warps become idle together, and they read
     neighbouring words, so there are no bank conflicts. After the last barrier inside, all
@@ -144,7 +144,7 @@ def warp_max(value):
 def warp_all_max(value):
     """Return, in every lane, the maximum of value over the warp, NaN if there is one.
 
-    Of 0.0 and -0.0, which are equal, lanes may keep either.
+    Where 0.0 and -0.0 are both the maximum, lanes may return either.
     Source: CUDA C++ Programming Guide, "Warp Shuffle Functions", reduction across a warp
     """
     step = WARP // 2

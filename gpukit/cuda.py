@@ -1,8 +1,8 @@
-"""The front: `from gpukit import cuda` is the `numba.cuda` namespace of this machine.
+"""Choose the CUDA namespace: `from gpukit import cuda` is the `numba.cuda` of this machine.
 
 On import this module replaces itself in `sys.modules` by the installed CUDA package where the
 target is `cuda`, else by `gpukit.cpu`. Submodules follow: `gpukit.cuda.random` is the
-`random` module of whichever namespace was chosen, never a second copy of it.
+`random` module of the chosen namespace, never a second copy of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpukit import errors, target
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Let type checkers know that the names are those of another module."""
+        """Make type checkers accept the names of the namespace that is chosen."""
 
 
 FRONT = __name__
@@ -30,7 +30,7 @@ CPU = "gpukit.cpu"
 
 
 class _Alias:
-    """Loads `gpukit.cuda.X` by putting the real module in its place."""
+    """Loads `gpukit.cuda.X` by replacing it with the real module."""
 
     def __init__(self, real: str) -> None:
         self.real = real
@@ -39,12 +39,12 @@ class _Alias:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system returns whatever stands in sys.modules once this is done.
+        # The import system returns whatever sys.modules holds after this call.
         sys.modules[module.__name__] = importlib.import_module(self.real)
 
 
 class AliasFinder:
-    """Sends imports of `gpukit.cuda.X` to the namespace that `gpukit.cuda` stands for."""
+    """Redirects imports of `gpukit.cuda.X` to the chosen namespace."""
 
     def __init__(self, real: str) -> None:
         self.real = real
@@ -59,13 +59,13 @@ class AliasFinder:
 
 
 def _complete_numpy() -> None:
-    """Give NumPy 2.5 back `row_stack`, which numba-cuda 0.30 asks for at its first compilation."""
+    """Restore `np.row_stack` in NumPy 2.5: numba-cuda 0.30 needs it at its first compilation."""
     if not hasattr(np, "row_stack"):
         vars(np)["row_stack"] = np.vstack
 
 
 def _import_gpu(modules: tuple[str, ...]) -> ModuleType:
-    """Import the first CUDA namespace that works, or say why none does."""
+    """Import the first CUDA namespace that works; raise TargetError if none does."""
     _complete_numpy()
     failures = []
     for name in modules:
@@ -94,7 +94,7 @@ def choose() -> ModuleType:
 
 
 def install() -> ModuleType:
-    """Put the chosen namespace in the place of this module."""
+    """Replace this module by the chosen namespace."""
     chosen = choose()
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != AliasFinder.__name__]
     sys.meta_path.insert(0, AliasFinder(chosen.__name__))

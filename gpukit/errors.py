@@ -1,4 +1,4 @@
-"""The errors that gpukit raises, all children of `GpukitError`."""
+"""The errors that gpukit raises, all subclasses of `GpukitError`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class GpukitError(Exception):
 
 
 class LaunchError(GpukitError, ValueError):
-    """A launch that a real GPU would refuse: block, grid or shared memory out of limits."""
+    """A launch that a real GPU would reject: block, grid or shared memory exceed its limits."""
 
 
 class ArgumentError(GpukitError, TypeError):
@@ -24,7 +24,7 @@ class TargetError(GpukitError, RuntimeError):
 
 
 class FileError(GpukitError):
-    """A file could not be written or read: what stood there before is still there."""
+    """A file could not be written or read; its previous content is intact."""
 
 
 class OutputError(FileError, OSError):
@@ -36,7 +36,7 @@ class CheckpointError(FileError, ValueError):
 
 
 class GradientError(GpukitError):
-    """`gradcheck` found a gradient that is not the slope of the forward function."""
+    """`gradcheck` found a gradient that differs from the finite differences."""
 
 
 class SourceError(GpukitError):
@@ -44,7 +44,7 @@ class SourceError(GpukitError):
 
 
 class PlacedError(GpukitError):
-    """An error that knows the line of a kernel: `str(error)` shows it, the rule and what to do."""
+    """An error at a line of a kernel: `str(error)` shows the line, the rule and what to do."""
 
     message: str
     kernel: str
@@ -68,12 +68,12 @@ class PlacedError(GpukitError):
 
 
 def file_name(file: str) -> str:
-    """Return a file's name, or for a notebook's cell what IPython calls it."""
+    """Return a file's name, or IPython's name for a notebook cell."""
     return _cell(file) or file
 
 
 def place(file: str, line: int) -> str:
-    """Return `file:line`, or for a notebook's cell what IPython calls it."""
+    """Return `file:line`, with IPython's name for a notebook cell."""
     cell = _cell(file)
     return f"{cell}, line {line}" if cell else f"{file}:{line}"
 
@@ -107,26 +107,26 @@ class CompileError(PlacedError):
 
 
 class Unsupported(CompileError):
-    """A construct that CUDA Python allows and gpukit cannot compile yet."""
+    """A construct that CUDA Python allows but gpukit cannot compile yet."""
 
 
 class Invalid(CompileError):
-    """A construct that no CUDA target will ever accept."""
+    """A construct that no CUDA target accepts."""
 
 
 class ReturnedLocal(Invalid):
-    """A device function returns memory of its own local array, which ends with the call."""
+    """A device function returns its own local array, whose memory ends with the call."""
 
 
 class KernelTypeError(CompileError, TypeError):
-    """Numba could not find types for the kernel with these arguments."""
+    """Numba could not infer the types in a kernel called with these arguments."""
 
 
 class KernelError(PlacedError):
-    """A kernel did something wrong while it ran; the launch was stopped.
+    """A kernel made an error while it ran; the launch was stopped.
 
     Attributes: `kernel`, `file`, `line`, `source`; `block` and `thread` as (x, y, z);
-    and for an access outside an array `array`, `index`, `shape`.
+    and, for an out-of-bounds access, `array`, `index`, `shape`.
     """
 
     def __init__(
@@ -163,26 +163,26 @@ class CheckFailed(KernelError):
 
 
 class KernelWarning(UserWarning):
-    """Something in a kernel's source that compiles and is rarely meant, at its line."""
+    """A line in a kernel's source that compiles but is probably a mistake."""
 
 
 class CheckWarning(UserWarning):
-    """Checked mode found something that a kernel may get away with (`GPUKIT_TARGET=checked`)."""
+    """Checked mode found something that may do no harm (`GPUKIT_TARGET=checked`)."""
 
 
 class OutOfBounds(KernelError, IndexError):
-    """An access outside an array. Nothing outside the array was touched."""
+    """An out-of-bounds access. No memory outside the array was touched."""
 
 
 class EndlessWait(KernelError):
-    """A loop that waits for another thread has gone round too often (checked mode only)."""
+    """A loop that waits for another thread has run too many iterations (checked mode only)."""
 
 
 class BarrierDivergence(KernelError):
     """Some threads of a block waited at a barrier that others did not reach.
 
-    `waiting` and `missing` are the numbers of those threads, as ranges such as "0-15";
-    `whole_grid` tells whether all blocks synchronise at the barrier.
+    `waiting` and `missing` are the linear indices of those threads, as ranges such as "0-15";
+    `whole_grid` is True where all blocks synchronise at the barrier.
     """
 
     waiting: str = ""

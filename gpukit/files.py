@@ -1,4 +1,4 @@
-"""Files that gpukit writes for somebody: whole or not at all, and one sentence where that fails."""
+"""Write files for the user: atomically, and with a one-sentence error where that fails."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write(path: str | Path, content: str | bytes, elsewhere: str = ELSEWHERE) -> None:
-    """Write a file, whole or not at all; raise OutputError, which names it, where that fails.
+    """Write a file atomically; raise OutputError, which names it, where that fails.
 
-    `elsewhere` says what to do where the folder cannot be written to.
+    `elsewhere` is the advice for a folder that cannot be written to.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     with whole(path, elsewhere) as file:
@@ -29,10 +29,10 @@ def write(path: str | Path, content: str | bytes, elsewhere: str = ELSEWHERE) ->
 
 @contextlib.contextmanager
 def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
-    """Open a file to write; it takes its name at the end of the body, when it is complete.
+    """Open a file to be written atomically: it is renamed to `path` at the end of the body.
 
-    Whenever the program is killed, `path` is the old file or the new one. A device such as
-    /dev/stdout is written to as it is.
+    If the program is killed, `path` is the old file or the new one. A device such as /dev/stdout
+    is written to directly.
     """
     path = Path(path)
     with refusing(path, elsewhere):
@@ -40,7 +40,7 @@ def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
             with path.open("wb") as file:
                 yield file
             return
-        target = path.resolve()  # of a link, the file that it points to
+        target = path.resolve()  # the file that a link points to
         unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
         try:
             with unfinished.open("wb") as file:
@@ -56,7 +56,7 @@ def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def temporary(name: str, content: str) -> Iterator[Path]:
-    """Give a temporary file of this name and content, in a folder that goes with it."""
+    """Yield a temporary file of this name and content; it and its folder are deleted afterwards."""
     with contextlib.ExitStack() as stack:
         try:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gpukit-"))
@@ -72,7 +72,7 @@ def temporary(name: str, content: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def refusing(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[None]:
-    """Raise OutputError in the place of what the system says while `path` is written."""
+    """Turn an OSError in the body, which writes `path`, into OutputError."""
     try:
         yield
     except OutputError:
@@ -82,7 +82,7 @@ def refusing(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[None]:
 
 
 def check(path: str | Path, elsewhere: str = ELSEWHERE) -> None:
-    """Raise OutputError where a file cannot be written, before there is anything to lose."""
+    """Raise OutputError if a file cannot be written: to be called before a long computation."""
     path = Path(path)
     with refusing(path, elsewhere):
         if path.is_dir():
@@ -92,7 +92,7 @@ def check(path: str | Path, elsewhere: str = ELSEWHERE) -> None:
 
 
 def check_folder(folder: str | Path, elsewhere: str = ELSEWHERE) -> None:
-    """Raise OutputError where files cannot be made in a folder, which may yet have to be made."""
+    """Raise OutputError if files cannot be created in a folder, which need not exist yet."""
     nearest = Path(folder)
     while not os.path.lexists(nearest) and nearest != nearest.parent:
         nearest = nearest.parent
@@ -101,7 +101,7 @@ def check_folder(folder: str | Path, elsewhere: str = ELSEWHERE) -> None:
 
 
 def _look(folder: Path) -> None:
-    """Raise what the system would, were a file made in a folder."""
+    """Raise the OSError that creating a file in a folder would raise."""
     folder.stat()
     if not folder.is_dir():
         raise _error(errno.ENOTDIR)
@@ -115,7 +115,7 @@ def _error(number: int) -> OSError:
 
 def _sentence(path: Path, error: OSError, elsewhere: str) -> str:
     """Say which file cannot be written, why, and what to do."""
-    if error.errno is None:  # words of ours, or of a library
+    if error.errno is None:  # gpukit's own message, or a library's
         return str(error)
     why = os.strerror(error.errno)
     return f"cannot write {path}: {why[:1].lower()}{why[1:]}. {_advice(path, error, elsewhere)}."

@@ -1,14 +1,14 @@
-"""`gradcheck`: hold a backward function against slopes measured with the forward function.
+"""`gradcheck`: compare a backward function with finite differences of the forward function.
 
-A gradient that is wrong by a sign or a missing term still trains, only badly, and no test of the
-forward function sees it. But every gradient can be measured: move one input by eps, see how far the
-result moves. Take that from both sides, and the error shrinks with eps^2; in float64 six to ten
-digits are left.
+A network whose gradient has a wrong sign or a missing term still trains, only badly, and no test of
+the forward function notices. But every derivative can be measured: move one input by eps and see
+how far the result moves. The error of central differences, from both sides, shrinks with eps^2; in
+float64 they leave six to ten correct digits.
 
-The result is an array, and its slopes a matrix. Instead of all of that, one number is looked at,
-E = sum of weights * result with random weights: then grad_out, dE/d result, is those weights, and
-what backward returns must be dE/d input. A mistake that this hides would have to be orthogonal to
-random numbers.
+The result is an array, so its derivatives form a matrix, the Jacobian. Only one product with it is
+checked: for E = sum of weights * result with random weights, grad_out = dE/d result is the weights,
+and backward must return dE/d input. Only an error orthogonal to the random weights would go
+unnoticed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gpukit import errors, launch
 
 Float64 = npt.NDArray[np.float64]
 
-# What the gradient is in parts of the slope, the same for all wrong elements, and what that says.
+# Diagnoses by the ratio gradient / slope, where all wrong elements have the same one.
 HINTS = {
     -1.0: "All wrong elements have the wrong sign: a minus is missing, or one too many.",
     0.0: "All wrong elements are 0: a path from this input to the result is missing, or nothing "
@@ -37,17 +37,17 @@ def gradcheck(
     forward: Callable[..., Any], backward: Callable[..., Any], inputs: Sequence[Any], *,
     eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, seed: int = 0,
 ) -> bool:  # fmt: skip
-    """Return True if `backward` returns the slopes of `forward`, and raise GradientError if not.
+    """Check a gradient by finite differences; return True, or raise GradientError.
 
         gradcheck(gpukit.gelu, gpukit.gelu_grad, [x])
 
     `forward(*inputs)` returns an array, `backward(grad_out, *inputs)` the gradient of each input,
-    one array or a tuple; None for an input that has none. Inputs are float64 arrays, away from
-    kinks such as relu's at 0. What backward needs beside them, a function around it takes care of:
+    one array or a tuple, with None for an input without a gradient. Inputs are float64 arrays, away
+    from kinks such as relu's at 0. If backward needs other arguments, wrap it:
     `lambda grad, x: gpukit.tanh_grad(grad, gpukit.tanh(x))`.
 
-    An element is right within atol + rtol |slope|. Each costs two calls of `forward`: a handful
-    will do.
+    An element is correct within atol + rtol |slope|. Each element of the inputs costs two calls of
+    `forward`: use small arrays.
     """
     arrays = [_checked(k, array) for k, array in enumerate(inputs)]
     result = _on_host(forward(*map(np.copy, arrays)))
@@ -73,7 +73,7 @@ def _checked(k: int, array: Any) -> Float64:
 
 
 def _on_host(array: Any) -> Any:
-    """Return what a function of the book returned as a NumPy array; a number too is one."""
+    """Return a function's result as a NumPy array, a number as one of no axes."""
     array = launch.as_array(array)
     return np.asarray(launch.to_host(array) if launch.is_device_array(array) else array)
 
@@ -95,7 +95,7 @@ def _slopes(
 
 
 def _compare(k: int, gradient: Any, slopes: Float64, atol: float, rtol: float) -> None:
-    """Raise GradientError, with what its mistake looks like, unless a gradient is the slopes."""
+    """Raise GradientError with the likely mistake unless a gradient equals the slopes."""
     if gradient.shape != slopes.shape:
         turned = gradient.shape == slopes.shape[::-1]
         raise errors.GradientError(
@@ -118,7 +118,7 @@ def _compare(k: int, gradient: Any, slopes: Float64, atol: float, rtol: float) -
 
 
 def _close(gradient: Any, slopes: Any, atol: float, rtol: float) -> npt.NDArray[np.bool_]:
-    """Return where a gradient is right; a NaN on either side is not."""
+    """Return a mask of the correct elements; a NaN on either side is not correct."""
     close: npt.NDArray[np.bool_] = np.abs(gradient - slopes) <= atol + rtol * np.abs(slopes)
     return close
 

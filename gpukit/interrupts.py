@@ -1,4 +1,4 @@
-"""Ctrl-C, or Stop in a notebook: at a moment that suits, and shown in a few lines."""
+"""Handle Ctrl-C and a notebook's Stop: delay the interrupt, and show it in a few lines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gpukit import errors
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold Ctrl-C back inside a `with` block; raise KeyboardInterrupt at its end if it came.
+    """Delay Ctrl-C to the end of a `with` block; raise KeyboardInterrupt there.
 
-    For short work that would leave the process broken if it were cut off, such as filling a table
-    that is filled only once. Where the body raises, its error is the context of the interrupt.
+    For short work that would leave the process broken if it were interrupted, such as filling a
+    table that is filled only once. If the body raises, its error is the context of the interrupt.
     """
     try:
         with _noted(most=None) as (seen, before):
@@ -31,10 +31,10 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[list[int]]:
-    """Yield a list that the first Ctrl-C is added to; a second one raises KeyboardInterrupt.
+    """Yield a list to which the first Ctrl-C is appended; a second one raises KeyboardInterrupt.
 
-    For long work that looks into the list now and then, ends where it can go on later, and raises
-    KeyboardInterrupt itself.
+    For long work that polls the list, stops where it can be resumed, and raises KeyboardInterrupt
+    itself.
     """
     with _noted(most=1) as (seen, _):
         yield seen
@@ -42,10 +42,10 @@ def noted() -> Iterator[list[int]]:
 
 @contextmanager
 def _noted(most: int | None) -> Iterator[tuple[list[int], Any]]:
-    """Note Ctrl-C inside a `with` block, `most` times; yield the notes and the handler before."""
+    """Record Ctrl-C in a `with` block up to `most` times; yield the list and the old handler."""
     seen: list[int] = []
     before = signal.getsignal(signal.SIGINT)
-    # Ctrl-C comes to the main thread alone, and a shell may have told a job to ignore it.
+    # Only the main thread receives Ctrl-C, and a shell may have set a job to ignore it.
     if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
         yield seen, None
         return
@@ -63,19 +63,19 @@ def _noted(most: int | None) -> Iterator[tuple[list[int], Any]]:
 
 
 def brief(stopped: KeyboardInterrupt, words: str) -> KeyboardInterrupt:
-    """Return the interrupt to be raised where gpukit was called; `words` unless it has its own.
+    """Return an interrupt with a short traceback; its message is `words` unless it has its own.
 
-    Its traceback begins there, and a notebook shows only the line of its cell. It is a plain
-    KeyboardInterrupt, which is the name that a notebook shows.
+    The traceback begins where gpukit was called, and a notebook shows only the line of its cell. It
+    is a plain KeyboardInterrupt, because a notebook shows the name of the class.
     """
     stopped.args = stopped.args or (words,)
     show = functools.partial(_shown, stopped)
-    stopped._render_traceback_ = show  # type: ignore[attr-defined]  # which IPython asks for
+    stopped._render_traceback_ = show  # type: ignore[attr-defined]  # IPython calls it
     return stopped.with_traceback(None)
 
 
 def _shown(stopped: KeyboardInterrupt) -> list[str]:
-    """Return what a notebook shows: the line of a cell that was running, and why it ended."""
+    """Return what a notebook shows: the line of the cell that was running, and the reason."""
     lines = []
     for frame, line in traceback.walk_tb(stopped.__traceback__):
         file = frame.f_code.co_filename

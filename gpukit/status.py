@@ -1,4 +1,4 @@
-"""The status line: what people see while they wait, in a terminal or under a notebook's cell."""
+"""The status line: shows progress in a terminal or under a notebook's cell."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 1.0  # seconds in which nothing is said
+PATIENCE = 1.0  # seconds before the line appears, and between its updates
 _silent = False
 
 
 class StatusLine:
-    """One line, which each `show` writes over and `clear` takes away.
+    """One line of text, which `show` overwrites and `clear` erases.
 
-    Where nobody watches, as in a pipe or under test, nothing is shown. `stream` is the name of the
-    terminal's: "stderr" or "stdout".
+    Nothing is shown where the output is no terminal or notebook, as in a pipe or under test.
+    `stream` names the stream to write to: "stderr" or "stdout".
     """
 
     def __init__(self, stream: str = "stderr") -> None:
@@ -28,11 +28,11 @@ class StatusLine:
 
     @property
     def watched(self) -> bool:
-        """Whether somebody sees the line."""
+        """Whether the line is visible: in a terminal or a notebook, and not silenced."""
         return not _silent and (in_notebook() or self._terminal() is not None)
 
     def show(self, text: str) -> None:
-        """Put a text in the place of what stands there."""
+        """Replace the text of the line."""
         if not self.watched or text == self._shown:
             return
         terminal = self._terminal()
@@ -40,17 +40,17 @@ class StatusLine:
             self._show_in_notebook(text)
         elif terminal is not None:
             text = text[: shutil.get_terminal_size().columns - 1]
-            # Not every terminal knows a control sequence that erases a line: spaces do.
+            # Overwrite with spaces: not every terminal has a control sequence that erases a line.
             terminal.write(f"\r{text:<{len(self._shown)}}" + ("" if text else "\r"))
             terminal.flush()
         self._shown = text
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         self.show("")
 
     def leave(self) -> None:
-        """Let the line stand as it is; what comes next goes below it."""
+        """Keep the line as it is; later output goes below it."""
         terminal = self._terminal()
         if self._shown and self._output is None and terminal is not None:
             terminal.write("\n")
@@ -62,31 +62,31 @@ class StatusLine:
         return stream if stream is not None and stream.isatty() else None
 
     def _show_in_notebook(self, text: str) -> None:
-        """Change the one output of this line, so that a saved notebook holds its last text alone.
+        """Update this line's one output, so that a saved notebook holds only the last text.
 
-        Carriage returns would all be kept.
+        With carriage returns it would hold every text.
         """
         from IPython import display
 
         content: Any = {"text/plain": text}
         if self._output is None:
-            show: Any = display.display  # which has no types
+            show: Any = display.display  # IPython has no type annotations
             self._output = show(content, raw=True, display_id=True)
         else:
             self._output.update(content, raw=True)
 
 
 def in_notebook() -> bool:
-    """Tell whether a notebook's kernel runs this, so that outputs can be changed."""
+    """Tell whether this runs in a notebook's kernel, where outputs can be updated."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 
 
 @contextmanager
 def doing(what: str | Callable[[], str]) -> Iterator[None]:
-    """Say what is done, and for how long already, while a `with` block takes over a second.
+    """Show a status line with the elapsed time while a `with` block takes over a second.
 
-    What turns out only meanwhile is a function, which is asked each time.
+    `what` is the text, or a function that is called for it at each update.
     """
     line = StatusLine()
     if not line.watched:
@@ -112,7 +112,7 @@ def doing(what: str | Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Show no status line inside a `with` block, which writes to the terminal itself."""
+    """Suppress status lines in a `with` block, which writes to the terminal itself."""
     global _silent
     before, _silent = _silent, True
     try:

@@ -1,4 +1,4 @@
-"""Text that fits a terminal: columns narrow by whole words, or rows become paragraphs."""
+"""Lay out tables and text to fit a terminal: wrap columns at words, or make rows paragraphs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TextIO
 
 from gpukit import status
 
-# The columns of a notebook's output in a window 1280 pixels wide, with Lab's file browser open. Lab
-# breaks longer lines wherever they end, inside words too.
+# Characters per line of a notebook's output in a window 1280 pixels wide, with Lab's file browser
+# open. Lab breaks longer lines anywhere, even inside words.
 NOTEBOOK = 76
 
 
@@ -22,9 +22,9 @@ def layout(
     right: Sequence[int] = (),
     width: int | None = None,
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the lines of the heads and those of each row; no width means room for all.
+    """Return the lines of the header and those of each row; without a width nothing is wrapped.
 
-    The columns numbered in `right` are numbers with their units: set to the right, never broken.
+    The columns whose indices are in `right` hold numbers with units: right-aligned, never wrapped.
 
     >>> layout(["name", "what"], [["relu", "numbers below zero become zero"]], width=24)
     (['name  what'], [['relu  numbers below zero', '      become zero']])
@@ -44,7 +44,7 @@ def layout(
             wide = [
                 k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
             ]
-            # Where it costs the fewest lines; among equals the widest.
+            # Narrow the column where it costs the fewest lines; among equals the widest.
             cost = {
                 k: _height(columns[k], widths[k] - 1) - _height(columns[k], widths[k]) for k in wide
             }
@@ -54,14 +54,14 @@ def layout(
 
 
 def broken(text: str, width: int) -> list[str]:
-    """Break text between words only; a longer word stands alone and whole."""
+    """Wrap text between words only; a word longer than a line gets a line of its own."""
     if len(text) <= width and "\n" not in text:
         return [text]
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def fitted(text: str, width: int) -> Iterator[str]:
-    """Break the lines of a text that are too long; what follows is as deep as the line was."""
+    """Wrap the lines of a text that are too long; continuation lines keep their indentation."""
     for line in text.splitlines():
         words = line.lstrip()
         indent = line[: len(line) - len(words)]
@@ -72,7 +72,7 @@ def fitted(text: str, width: int) -> Iterator[str]:
 
 
 def columns(stream: TextIO | None) -> int | None:
-    """Return how wide the terminal behind a stream is, or a notebook's page; None: no limit."""
+    """Return the width of a stream's terminal or of a notebook's page; None if unlimited."""
     with contextlib.suppress(ValueError):
         return int(os.environ.get("COLUMNS", "")) or None
     if status.in_notebook():
@@ -84,9 +84,9 @@ def columns(stream: TextIO | None) -> int | None:
 
 
 def code_lines(line: str, width: int) -> list[str]:
-    """Break a line of code between its words, what follows deeper than its first line.
+    """Wrap a line of code between its words; continuation lines are indented further.
 
-    A word that is longer than a line is broken too: source stands beside other columns.
+    A word longer than a line is broken, too, because other columns stand beside the source.
 
     >>> code_lines("    out[i] = first + second", 20)
     ['    out[i] = first +', '        second']
@@ -102,12 +102,12 @@ def code_lines(line: str, width: int) -> list[str]:
 
 
 def _height(column: Sequence[str], width: int) -> int:
-    """Return how many lines the cells of a column take, one below the other."""
+    """Return how many lines the cells of a column take in total."""
     return sum(len(broken(cell, width)) for cell in column)
 
 
 def _least(column: Sequence[str], numbers: bool) -> int:
-    """Return how narrow a column may become."""
+    """Return the minimum width of a column."""
     head, *cells = column
     words = head.split() + (cells if numbers else [word for cell in cells for word in cell.split()])
     return max(map(len, words), default=0)
@@ -127,7 +127,7 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap:
 
 
 def _paragraph(headers: Sequence[str], row: Sequence[str], width: int) -> list[str]:
-    """Return a row as its first cell and, below, the others, each behind the head of its column."""
+    """Return a row as its first cell and, below it, `header: cell` of the others."""
     first, *pairs = [f"{head}: {cell}" for head, cell in zip(headers, row, strict=True)]
     indent = "  "
     kept = [pair.replace(" ", "\0") if len(pair) < width - 3 else pair for pair in pairs]

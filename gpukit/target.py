@@ -1,4 +1,4 @@
-"""Which target this process uses, why, and what runs its launches.
+"""Select the target of this process: GPU, CPU or checked mode.
 
 `GPUKIT_TARGET` is one of `auto` (the default), `cuda`, `cpu` and `checked`. With `auto` the
 target is `cuda` where a GPU answers and a Numba CUDA package is installed, else `cpu`.
@@ -19,13 +19,13 @@ from gpukit import errors
 VARIABLE = "GPUKIT_TARGET"
 CHOICES = ("auto", "cuda", "cpu", "checked")
 
-# What to import for a Numba CUDA package, by the name of the package to look for.
+# The CUDA namespace to import for each Numba CUDA package.
 PACKAGES = {"numba_cuda": "numba.cuda", "numba_cuda_mlir": "numba_cuda_mlir.cuda"}
 
-# What observes every launch and operation on a target, by its module.
+# The module that observes every launch and operation on a target.
 _OBSERVERS = {"checked": "gpukit.checked.process"}
 
-# No index has gpukit: its extras are installed from a clone.
+# gpukit is on no package index: its extras are installed from a clone.
 INSTALL = "in your clone of gpukit: python -m pip install -c constraints.txt -e '.[cuda13]'"
 _INSTALL = f"Install one of them, {INSTALL} (or cuda12 for an older driver)."
 _NOT_A_GPU = f"Unset {VARIABLE}, or set {VARIABLE}=cpu, to run kernels on this machine's CPU."
@@ -47,7 +47,7 @@ class Gpu(NamedTuple):
 
 
 def driver_names() -> tuple[str, ...]:
-    """Return the file names that the NVIDIA driver library has on this system."""
+    """Return the file names of the NVIDIA driver library on this system."""
     if sys.platform == "win32":
         return ("nvcuda.dll",)
     if sys.platform == "darwin":
@@ -65,9 +65,9 @@ def _load_driver() -> ctypes.CDLL | None:
 
 
 def gpu_count() -> tuple[int, str]:
-    """Ask the NVIDIA driver how many GPUs it has, and say in words what it answered.
+    """Return how many GPUs the NVIDIA driver reports, and a sentence about it.
 
-    Never raises and imports nothing: where there is no driver this takes microseconds.
+    Never raises and imports nothing: without a driver this takes microseconds.
     """
     driver = _load_driver()
     if driver is None:
@@ -93,7 +93,7 @@ def _installed(package: str) -> bool:
 
 
 def usable_gpu() -> Gpu:
-    """Find out whether kernels can run on a GPU here. Never raises."""
+    """Return whether kernels can run on a GPU here, and why. Never raises."""
     count, words = gpu_count()
     if not count:
         return Gpu(False, words)
@@ -106,7 +106,7 @@ def usable_gpu() -> Gpu:
 
 
 def wanted() -> str:
-    """Return the choice made in `GPUKIT_TARGET`, `auto` where none was made."""
+    """Return the value of `GPUKIT_TARGET`, `auto` if it is unset; raise TargetError if invalid."""
     written = os.environ.get(VARIABLE, "")
     choice = written.strip().lower() or "auto"
     if choice not in CHOICES:
@@ -134,7 +134,7 @@ def _best() -> Target:
 
 @functools.cache
 def active() -> Target:
-    """Return the target of this process and the reason for it, decided on first use."""
+    """Return the target of this process and the reason for it, determined on first use."""
     choice = wanted()
     if choice == "cuda":
         return _must_be_gpu()
@@ -152,8 +152,8 @@ def active() -> Target:
 def observers() -> Any:
     """Return the module that observes the launches and operations of this process, or None.
 
-    Its `raise_findings` runs a launch, its `order()` follows the order of operations. The launcher
-    and `cpu.operations` ask, so it does not matter how the program was started.
+    Its `raise_findings` runs a launch, its `order()` tracks the order of operations. The launcher
+    and `cpu.operations` call this, so it does not matter how the program was started.
     """
     name = _OBSERVERS.get(active().name)
     return importlib.import_module(name) if name else None

@@ -1,8 +1,8 @@
-"""Memory for work that is done again and again, such as the steps of a training.
+"""Reuse memory in repeated work, such as training steps.
 
-A step asks for the same arrays each time: results of layers, gradients, intermediate arrays of
-host functions. Inside `with workspace:` all of gpukit's host functions take them from there; the
-first step makes them, and no later one has to.
+Each step needs the same arrays: results of layers, gradients, intermediate arrays of host
+functions. Inside `with workspace:` all of gpukit's host functions take them from the workspace: the
+first step allocates them, and later steps reuse them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _active: ContextVar[Workspace | None] = ContextVar("workspace", default=None)
 
 
 class Workspace:
-    """Arrays that host functions take inside of `with workspace:`, the same ones each time.
+    """A pool of arrays that host functions reuse each time inside `with workspace:`.
 
         workspace = nn.Workspace()
         for x, label in batches:
@@ -28,8 +28,8 @@ class Workspace:
                 logits, saved = model.forward(x)
                 ...
 
-    What a function returned there holds until the next `with` begins: copy what must last longer.
-    `made` counts the arrays that there are.
+    Arrays returned there are valid until the next `with` begins: copy what must last longer.
+    `made` is the number of arrays allocated so far.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Workspace:
         _active.reset(self._tokens.pop())
 
     def take(self, shape: tuple[int, ...], dtype: npt.DTypeLike, on_device: bool) -> Any:
-        """Return an array with arbitrary contents that nobody else has taken since `with`."""
+        """Return an uninitialised array that was not yet taken since `with`."""
         kind = shape, np.dtype(dtype), on_device
         arrays, taken = self._arrays[kind], self._taken[kind]
         if taken == len(arrays):
@@ -58,7 +58,7 @@ class Workspace:
 
 
 def take(shape: tuple[int, ...], dtype: npt.DTypeLike, on_device: bool) -> Any:
-    """Return an array from the workspace that is in use, a new one where there is none."""
+    """Return an uninitialised array from the active workspace, a new one if there is none."""
     workspace = _active.get()
     return (
         _make(shape, dtype, on_device)
