@@ -1,9 +1,9 @@
-"""Makes other people's `from numba import cuda` mean gpukit, whatever is installed.
+"""Run third-party Numba CUDA code on gpukit: `from numba import cuda` imports gpukit.
 
 After `install()`, `numba.cuda` and `numba_cuda_mlir.cuda` are stand-ins: modules that take
-each name from `gpukit.cpu` and, where gpukit has no such name, from the package that is
-installed. Submodules go the same way: `numba.cuda.random` is gpukit's, `numba.cuda.testing`
-is the installed one. The installed package is imported only when something asks for it.
+each name from `gpukit.cpu` and, where gpukit has no such name, from the installed package.
+Submodules work the same way: `numba.cuda.random` is gpukit's, `numba.cuda.testing` is the
+installed one. The installed package is imported only when it is needed.
 
     import gpukit.standin
     gpukit.standin.install()
@@ -33,7 +33,7 @@ STARTUP = Path(__file__).with_name("startup")
 
 
 class Report(NamedTuple):
-    """What `install` did: whether gpukit stands in, why, and what it could not reach."""
+    """What `install` did: whether gpukit stands in, why, and which modules it could not reach."""
 
     installed: bool
     reason: str
@@ -50,7 +50,7 @@ class Report(NamedTuple):
 def _holders() -> tuple[str, ...]:
     """Return the modules whose globals already hold an installed CUDA namespace."""
     reals = {id(m) for n, m in state.real.items() if ours_for(n) == CPU}
-    if not reals:  # nothing was imported that they could hold
+    if not reals:  # no CUDA namespace was imported, so no module holds one
         return ()
     found = []
     for name, module in list(sys.modules.items()):
@@ -63,8 +63,8 @@ def _holders() -> tuple[str, ...]:
 def install(*, children: bool = False) -> Report:
     """Make `numba.cuda` and `numba_cuda_mlir.cuda` mean gpukit from now on.
 
-    `children=True` also reaches Python processes that this one starts. Calling it again
-    changes nothing. Where the target of this process is a real GPU nothing is replaced.
+    `children=True` includes Python processes that this one starts. A second call changes
+    nothing. Where the target of this process is a real GPU nothing is replaced.
     """
     active = target.active()
     if active.name == "cuda":
@@ -82,12 +82,12 @@ def install(*, children: bool = False) -> Report:
 
 
 def is_installed() -> bool:
-    """Tell whether gpukit stands in for `numba.cuda` at the moment."""
+    """Tell whether gpukit currently stands in for `numba.cuda`."""
     return state.finder is not None
 
 
 def uninstall() -> None:
-    """Put back what `install` replaced. Code that already holds gpukit's objects keeps them."""
+    """Undo `install`. Code that already holds gpukit's objects keeps them."""
     exec_texts.stop()
     for name in list(state.standins):
         bind(name, state.real.get(name))
@@ -127,12 +127,12 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_load_initial_conftests(early_config: Any) -> None:
-    """Stand in before pytest reads the first conftest of somebody else's suite."""
+    """Stand in before pytest reads the first conftest of a third-party suite."""
     from gpukit.standin import suite
 
     suite.begin(early_config.known_args_namespace, install)
 
 
 def pytest_report_header() -> str:
-    """Say in pytest's header what `numba.cuda` means in this run."""
+    """Report in pytest's header what `numba.cuda` means in this run."""
     return str(install())

@@ -1,8 +1,8 @@
-"""Keeps the text of functions that other people's code makes with `exec`.
+"""Keep the source of functions that third-party code defines with `exec`.
 
-gpukit compiles from source, and `exec` of a string leaves none behind. While gpukit stands in,
-such a string is compiled under a file name of its own and kept where `inspect` looks for it;
-so is the text of `python -c`.
+gpukit compiles from source, and `exec` of a string saves none. While gpukit stands in, such a
+string is compiled under a file name of its own and stored where `inspect` looks for it; so is the
+text of `python -c`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gpukit.compiler.frontend import unsaved
 
 _original: Callable[..., None] = builtins.exec
 _numbers = itertools.count(1)
-# The flags of `from __future__` features, which exec hands on from the code that calls it.
+# The flags of `from __future__` features, which exec inherits from the calling code.
 _FUTURE = 0x1FE0000
 
 
 def keep(text: str, flags: int = 0) -> CodeType:
-    """Compile a string so that the source of its functions can be found.
+    """Compile a string so that `inspect` finds the source of its functions.
 
     >>> import inspect
     >>> exec(keep("def f(x): return x"))
@@ -39,7 +39,7 @@ def keep(text: str, flags: int = 0) -> CodeType:
 
 
 def keeping_exec(code: Any, /, *spaces: Any, **options: Any) -> None:
-    """Do what `exec` does; keep the text if it is a string that makes a function."""
+    """Do what `exec` does; keep the text if it is a string that defines a function."""
     caller = sys._getframe(1)
     if not spaces and not options:
         spaces = _spaces(caller)
@@ -52,13 +52,13 @@ def keeping_exec(code: Any, /, *spaces: Any, **options: Any) -> None:
 
 
 def _spaces(caller: FrameType) -> tuple[Any, Any]:
-    """Return the names that the caller of `exec` sees where it gives none."""
+    """Return the globals and locals of the caller, which `exec` uses if it is passed none."""
     names = caller.f_locals
     return caller.f_globals, names if isinstance(names, dict) else dict(names)
 
 
 def keep_command() -> None:
-    """Keep the text of `python -c text`, which Python itself does only since 3.13."""
+    """Keep the text of `python -c text`, as Python itself does since 3.13."""
     text = unsaved.command(sys.orig_argv)
     if text is not None and "<string>" not in linecache.cache:
         lines = (text + "\n").splitlines(keepends=True)
@@ -66,11 +66,11 @@ def keep_command() -> None:
 
 
 def start() -> None:
-    """Put the keeping `exec` in place of the built-in one."""
+    """Replace the built-in `exec` by `keeping_exec`."""
     builtins.exec = keeping_exec
     keep_command()
 
 
 def stop() -> None:
-    """Put the built-in `exec` back."""
+    """Restore the built-in `exec`."""
     builtins.exec = _original

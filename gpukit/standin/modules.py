@@ -1,8 +1,8 @@
-"""The stand-in modules behind `gpukit.standin`: which names they answer, and how.
+"""The stand-in modules of `gpukit.standin`, and how they look up names.
 
-A stand-in is asked for a name like any module. It looks in the gpukit module that answers for
-it, then in the installed module that it hides. While the installed package is being imported
-it has its own names back, so that it never meets a stand-in of itself half-way.
+A stand-in looks up a name in the gpukit module that replaces it, then in the installed module that
+it hides. While the installed package is being imported, its own modules are back in place, so that
+it never imports a stand-in of itself.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from typing import Any
 
 CPU = "gpukit.cpu"
 
-# Roots that are taken over, with the gpukit module that answers for each. The root of
-# numba_cuda_mlir itself holds nothing of ours: only its children in BASES and `types` do.
+# The packages to replace, with the gpukit module for each. gpukit has no names for the package
+# numba_cuda_mlir itself, only for its submodules in BASES and for `types`.
 ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
 BASES = ("numba.cuda", "numba_cuda_mlir.cuda", "numba_cuda_mlir.numba_cuda")
 
-# Submodules of the namespace that gpukit answers for, where it has them.
+# Submodules of the namespace that gpukit replaces, where it has them.
 CHILDREN = (
     "random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg", "extending",
     "cudadecl", "cudaimpl", "models", "target", "descriptor",
 )  # fmt: skip
 
-# Modules of numba-cuda that are copies of modules of Numba: kernels must see Numba's objects.
+# Modules of numba-cuda that are copies of Numba's: kernels must see Numba's own objects.
 COPIES = {
     "types": "numba.core.types", "misc.special": "numba.misc.special",
     "cgutils": "numba.core.cgutils", "core.imputils": "numba.core.imputils",
     "typing": "numba.core.typing", "typing.templates": "numba.core.typing.templates",
     "typing.typeof": "numba.core.typing.typeof", "core.errors": "numba.core.errors",
 }  # fmt: skip
-# Packages that hold such copies, and may not be there where numba-cuda is not installed.
+# Packages that contain such copies; they are missing where numba-cuda is not installed.
 _HOLDERS = ("core", "misc")
 
 
 class Standin(ModuleType):
-    """A module that answers with gpukit's names first and the installed package's second."""
+    """A module that takes names from gpukit first and from the installed package second."""
 
     def __init__(self, name: str, ours: str) -> None:
         super().__init__(name, f"gpukit's stand-in for {name}.")
@@ -67,7 +67,7 @@ class Standin(ModuleType):
         return self._from_installed(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # The import system sets submodules on their parent; those of ours are looked up.
+        # The import system sets submodules on their parent; gpukit's are looked up instead.
         if isinstance(value, ModuleType) and ours_for(f"{self.__name__}.{name}") is not None:
             return
         super().__setattr__(name, value)
@@ -85,7 +85,7 @@ class Standin(ModuleType):
 
 
 class _InstalledPath(list[str]):
-    """Where the submodules of an installed package are; looks only when it is asked."""
+    """The `__path__` of an installed package, which is looked up only when it is iterated."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -97,13 +97,13 @@ class _InstalledPath(list[str]):
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Return the names that `from module import *` would bring."""
+    """Return the names that `from module import *` would import."""
     names = getattr(module, "__all__", None)
     return list(names) if names is not None else [n for n in dir(module) if n[0] != "_"]
 
 
 def ours_for(name: str) -> str | None:
-    """Return the gpukit module that answers for the module called `name`, or None.
+    """Return the name of the gpukit module that replaces the module `name`, or None.
 
     >>> ours_for("numba.cuda"), ours_for("numba_cuda_mlir.cuda"), ours_for("numba.cuda.testing")
     ('gpukit.cpu', 'gpukit.cpu', None)
@@ -136,7 +136,7 @@ def root_of(name: str) -> str | None:
 
 
 class _Put(Loader):
-    """Loads a name by putting an existing module in its place."""
+    """Loads a module by returning one that exists already."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -145,12 +145,12 @@ class _Put(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system returns whatever stands in sys.modules once this is done.
+        # The import system returns whatever sys.modules holds after this call.
         sys.modules[module.__name__] = self.module
 
 
 class Finder(MetaPathFinder):
-    """Answers imports below the roots: with a stand-in, else after loading what is installed."""
+    """Resolves imports below the roots: to a stand-in, else to the installed module."""
 
     def find_spec(
         self,
@@ -167,15 +167,15 @@ class Finder(MetaPathFinder):
         real = internal(name, root)
         if real is None:
             return None
-        # A module that turns up in sys.modules during the search would be executed again.
+        # A module that is in sys.modules after the search would be executed again.
         sys.modules.pop(name, None)
         return importlib.util.spec_from_loader(name, _Put(real))
 
 
 def internal(name: str, root: str) -> ModuleType | None:
-    """Import a module of the installed package, which is to see its own package only.
+    """Import a module of the installed package with its own package in place of the stand-ins.
 
-    The package's tests are other people's files like any: they are left to the usual import.
+    The package's tests are third-party code like any other: they get the usual import.
     """
     installed(root)
     if "tests" in name.split("."):
@@ -190,7 +190,7 @@ def internal(name: str, root: str) -> ModuleType | None:
 
 
 class State:
-    """Everything that `install` changes and `uninstall` has to put back."""
+    """Everything that `install` changes and `uninstall` must restore."""
 
     def __init__(self) -> None:
         self.finder: Finder | None = None
@@ -210,7 +210,7 @@ def _standin(name: str, ours: str) -> Standin:
 
 
 def installed(name: str) -> tuple[ModuleType | None, str]:
-    """Return the installed module that a stand-in hides, and what is wrong where there is none."""
+    """Return the installed module that a stand-in hides, or None and why there is none."""
     root = root_of(name) or name
     with state.lock:
         if root not in state.real and root not in state.problems:
@@ -231,7 +231,7 @@ def _load(root: str) -> None:
 
 @contextlib.contextmanager
 def uncovered(root: str) -> Iterator[None]:
-    """Let the installed package have its own names back while it is being imported."""
+    """Put the installed package's own modules back while it is being imported."""
     covered = {n: m for n, m in state.standins.items() if root_of(n) == root}
     for name in covered:
         bind(name, state.real.get(name))
@@ -244,7 +244,7 @@ def uncovered(root: str) -> Iterator[None]:
 
 
 def cover(root: str) -> None:
-    """Put stand-ins over every module of a root that gpukit answers for."""
+    """Replace every module of a root that gpukit has a module for by a stand-in."""
     for name in [n for n in sys.modules if root_of(n) == root]:
         ours = ours_for(name)
         if ours is None:
@@ -252,7 +252,7 @@ def cover(root: str) -> None:
         standin = _standin(name, ours)
         if not isinstance(sys.modules[name], Standin):
             state.real[name] = sys.modules[name]
-            # pytest and others look up where a package lies by the spec of its module.
+            # pytest and others find the folder of a package by the spec of its module.
             standin.__dict__["__spec__"] = sys.modules[name].__spec__
         bind(name, standin)
     for name, module in state.standins.items():
@@ -261,7 +261,7 @@ def cover(root: str) -> None:
 
 
 def bind(name: str, module: ModuleType | None) -> None:
-    """Make `name` mean `module` in sys.modules and in numba itself; None takes it away."""
+    """Make `name` mean `module` in sys.modules and in numba itself; None removes it."""
     parent, _, last = name.rpartition(".")
     holder = sys.modules.get(parent) if root_of(parent) is None else None
     if module is None:

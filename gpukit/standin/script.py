@@ -1,8 +1,8 @@
-"""Runs an unmodified script on gpukit: the work behind `gpukit run script.py`.
+"""Run an unmodified script on gpukit: the implementation of `gpukit run script.py`.
 
-The script sees what `python script.py a b` would give it: `sys.argv`, its own folder first on
-`sys.path`, `__name__ == "__main__"`; a module what `python -m module a b` would. `numba.cuda` is
-gpukit's while it runs, in the Python processes that it starts too.
+The script runs as with `python script.py a b`: `sys.argv`, its own folder first on `sys.path`,
+`__name__ == "__main__"`; a module as with `python -m module a b`. `numba.cuda` is gpukit's while
+it runs, also in the Python processes that it starts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpukit import errors, standin
 
 
 class Outcome(NamedTuple):
-    """How a script ended: its exit code, its globals, and what the stand-in reported."""
+    """The result of a script: its exit code, its globals, and the stand-in's report."""
 
     code: int
     variables: dict[str, Any]
@@ -30,11 +30,11 @@ class Outcome(NamedTuple):
 def run(
     path: str, argv: Sequence[str] = (), command: str = "run", *, module: bool = False
 ) -> Outcome:
-    """Run the script at `path`, or the module of that name, and return how it ended.
+    """Run the script at `path`, or the module of that name, and return its outcome.
 
-    `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the code; every other
-    exception comes out as it is. Raises `ScriptError`, which names the `command`, where there is no
-    such script.
+    `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the exit code; all other
+    exceptions propagate. Raises `ScriptError`, which names the `command`, if there is no such
+    script.
     """
     script = Path(path) if module else find(path, command)
     with _as_main(script, argv, Path.cwd() if module else script.resolve().parent):
@@ -53,7 +53,7 @@ def run(
 
 
 class ScriptError(errors.GpukitError, ValueError):
-    """There is no script to run at the path that was given."""
+    """There is no script at the given path."""
 
 
 def find(path: str, command: str = "run") -> Path:
@@ -75,7 +75,7 @@ def find(path: str, command: str = "run") -> Path:
 
 
 def _look_at_encoding(script: Path, command: str) -> None:
-    """Refuse what is no text to Python: a kernel's source could not be read."""
+    """Reject a script that Python cannot decode: a kernel's source could not be read."""
     try:
         with tokenize.open(script) as file:
             file.read()
@@ -98,7 +98,7 @@ def _look_for_module(name: str, command: str) -> None:
 
 
 def exit_code(code: object) -> int:
-    """Turn the argument of `sys.exit` into an exit code as Python does.
+    """Convert the argument of `sys.exit` to an exit code as Python does.
 
     >>> exit_code(None), exit_code(3)
     (0, 3)
@@ -119,7 +119,7 @@ def _flush() -> None:
 
 @contextlib.contextmanager
 def _as_main(script: Path, argv: Sequence[str], folder: Path) -> Iterator[None]:
-    """Set `sys.argv` and `sys.path` as Python does for a script, and put them back."""
+    """Set `sys.argv` and `sys.path` as Python does for a script, and restore them afterwards."""
     saved_argv, saved_path, was_installed = sys.argv, sys.path[:], standin.is_installed()
     sys.argv = [str(script), *argv]
     if not script.is_dir() and script.suffix != ".zip":  # runpy adds folders and zip files itself

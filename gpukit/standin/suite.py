@@ -1,8 +1,8 @@
-"""Runs somebody else's pytest suite on gpukit: the options of `pytest -p gpukit.standin`.
+"""Run third-party pytest suites on gpukit: the options of `pytest -p gpukit.standin`.
 
-Many suites of Numba CUDA code know one CPU path, Numba's simulator: they set
-`NUMBA_ENABLE_CUDASIM=1`, ask `numba.config.ENABLE_CUDASIM` and skip what the simulator lacks
-with `numba.cuda.testing.skip_on_cudasim(reason)`. `--gpukit-as-simulator` takes that place:
+Many suites of Numba CUDA code support one CPU path, Numba's simulator: they set
+`NUMBA_ENABLE_CUDASIM=1`, check `numba.config.ENABLE_CUDASIM` and skip what the simulator lacks
+with `numba.cuda.testing.skip_on_cudasim(reason)`. `--gpukit-as-simulator` replaces the simulator:
 
     pytest -p gpukit.standin --gpukit-as-simulator --pyargs numba.cuda.tests
 
@@ -28,7 +28,7 @@ from gpukit.standin import modules
 
 VARIABLE = "GPUKIT_CONFORMANCE"
 
-# Beginnings of the reasons that numba-cuda's tests give and that do not hold for gpukit.
+# Prefixes of the reasons in numba-cuda's tests that do not apply to gpukit.
 RUN = (
     "Warp Operations are not yet implemented",
     "syncwarp not implemented",
@@ -125,7 +125,7 @@ def begin(options: Any, install: Callable[..., Any]) -> None:
 
 
 def be_the_simulator(install: Callable[..., Any], reasons: Sequence[str] = ()) -> None:
-    """Let a suite believe that Numba's simulator is on, with gpukit in its place."""
+    """Make a suite run as if Numba's simulator were enabled, with gpukit in its place."""
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     if "numba" in sys.modules:
         vars(importlib.import_module("numba.core.config"))["ENABLE_CUDASIM"] = 1
@@ -150,14 +150,14 @@ def _optional(name: str) -> ModuleType | None:
 
 
 def _patch_testing(reasons: Sequence[str]) -> None:
-    """Let tests run whose reason to skip on the simulator does not hold here."""
+    """Run tests whose reason to skip on the simulator does not apply to gpukit."""
     testing = _optional("numba.cuda.testing")
     if testing is not None:
         vars(testing)["skip_on_cudasim"] = skipper([*map(re.escape, RUN), *reasons])
 
 
 def skipper(patterns: Sequence[str]) -> Callable[[str], Callable[[Any], Any]]:
-    """Return a `skip_on_cudasim` that skips unless the reason begins like one of the patterns.
+    """Return a `skip_on_cudasim` that skips unless one of the patterns matches the reason.
 
     >>> skipper(["warp"])("warp shuffles")(len) is len
     True
@@ -171,7 +171,7 @@ def skipper(patterns: Sequence[str]) -> Callable[[str], Callable[[Any], Any]]:
 
 
 def _patch_errors() -> None:
-    """Make numba-cuda's copies of Numba's errors the originals, which gpukit raises."""
+    """Replace numba-cuda's copies of Numba's errors by the originals, which gpukit raises."""
     copies, _ = modules.installed("numba.cuda.core.errors")
     if copies is None:
         return
@@ -180,13 +180,13 @@ def _patch_errors() -> None:
     for name, value in list(vars(originals).items()):
         if not isinstance(value, type) or not issubclass(value, Exception):
             continue
-        # gpukit raises no errors of Numba's intermediate form, and a copy calls itself by name.
+        # gpukit raises no errors of Numba's IR, and numba-cuda's copy refers to itself by name.
         if hasattr(copies, name) and not issubclass(value, originals.IRError):
             setattr(copies, name, value)
 
 
 def _patch_memory_counts() -> None:
-    """Let tests that look for leaks read the counts of the memory that kernels really use."""
+    """Make tests for leaks read the allocation counts of the memory that kernels really use."""
     counts = _optional("numba.cuda.memory_management.nrt")
     if counts is None:
         return
@@ -203,7 +203,7 @@ def _patch_memory_counts() -> None:
 
 
 def _patch_linkable() -> None:
-    """Let modules make objects of CUDA C when they are imported, as the simulator does."""
+    """Let modules create linkable CUDA C objects on import, as the simulator does."""
     theirs = _optional("numba.cuda.simulator.cudadrv.linkable_code")
     cpu = vars(importlib.import_module("gpukit.cpu"))
     for name, value in list(vars(theirs).items()) if theirs else ():
@@ -215,7 +215,7 @@ def _patch_linkable() -> None:
 
 
 def _patch_vectors() -> None:
-    """Let the simulator's table of vector types name gpukit's."""
+    """Fill the simulator's table of vector types with gpukit's."""
     theirs = _optional("numba.cuda.simulator.vector_types")
     cpu = importlib.import_module("gpukit.cpu")
     for name, vector in theirs.vector_types.items() if theirs else ():
@@ -223,7 +223,7 @@ def _patch_vectors() -> None:
 
 
 def _patch_layout() -> None:
-    """Lay out transposed device arrays, and arrays made like them, as NumPy does, not as a GPU."""
+    """Lay out transposed device arrays, and arrays like them, as NumPy does, not as on a GPU."""
     cpu = importlib.import_module("gpukit.cpu")
     array = importlib.import_module("gpukit.cpu.memory.ndarray").DeviceNDArray
     array.transpose = lambda self, axes=None: self.around(self.host.transpose(axes), self.stream)
@@ -240,7 +240,7 @@ def _like_numpy(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _patch_alignment() -> None:
-    """Refuse the alignment of an array, as the simulator does and its suite asks of it."""
+    """Reject the alignment of an array, as the simulator does and its suite expects."""
     shapes = importlib.import_module("gpukit.compiler.shapes")
     check = shapes.check_alignment
 
@@ -253,7 +253,7 @@ def _patch_alignment() -> None:
 
 
 def _patch_compiler() -> None:
-    """Give `compile_ptx` a meaning: compile for the CPU, so that whatever is wrong is raised."""
+    """Implement `compile_ptx` by compiling for the CPU, so that errors are raised."""
     compiler = _optional("numba.cuda.compiler")
     if compiler is not None and getattr(compiler, "compile_ptx", 0) is None:
         vars(compiler)["compile_ptx"] = compile_only
@@ -262,7 +262,7 @@ def _patch_compiler() -> None:
 def compile_only(func: Any, sig: Any, **_options: Any) -> tuple[str, Any]:
     """Compile a kernel for the CPU and return its code where a GPU's PTX would be.
 
-    The first line says what it is: nothing here is PTX.
+    Its first line says that this is no PTX.
     """
     kernel = importlib.import_module("gpukit.cpu").jit(sig)(func)
     code = next(iter(kernel.inspect_llvm().values()))

@@ -1,7 +1,7 @@
-"""Runs at the start of child processes of `gpukit run` and `pytest -p gpukit.standin`.
+"""Install the stand-in in child processes of `gpukit run` and `pytest -p gpukit.standin`.
 
 Python imports a module of this name at start-up. It stands in for `numba.cuda` where the
-parent process did, then hands on to the next `sitecustomize` there is.
+parent process did, then imports the next `sitecustomize` on the path.
 """
 
 import importlib
@@ -14,7 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def hand_on() -> None:
-    """Import the `sitecustomize` that this one has hidden, if there is one."""
+    """Import the `sitecustomize` that this one hides, if there is one."""
     hidden = sys.modules.pop("sitecustomize", None)
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != HERE]
     try:
@@ -25,7 +25,7 @@ def hand_on() -> None:
 
 
 def stand_in() -> None:
-    """Install the stand-in, reaching for the parent's copy of gpukit if need be."""
+    """Install the stand-in, from the parent's copy of gpukit if necessary."""
     if importlib.util.find_spec("gpukit") is None:
         sys.path.append(ROOT)
     from gpukit import standin
