@@ -1,15 +1,15 @@
-"""What NVIDIA's compilers make of a kernel, on a machine that need have no GPU.
+"""Compile kernels to PTX and SASS with NVIDIA's compilers, without a GPU.
 
-They come as Python packages (the extras `cuda12` and `cuda13`) and need neither GPU nor driver:
-NVVM makes PTX of the kernel, nvJitLink makes machine code (SASS) and says how many registers it
-uses, nvdisasm writes the machine code as text. At a launch numba-cuda goes another way: NVVM makes
-LTO-IR, which nvJitLink optimises once more. `(9, 0, LTO)` in place of `(9, 0)` asks for that.
+The compilers come as Python packages (the extras `cuda12` and `cuda13`) and need neither GPU nor
+driver: NVVM compiles the kernel to PTX, nvJitLink to machine code (SASS) and reports the registers
+used, nvdisasm disassembles the machine code. At a launch numba-cuda takes another path: NVVM
+compiles to LTO-IR, which nvJitLink optimises again. `(9, 0, LTO)` in place of `(9, 0)` selects it.
 
-That runs in a process of its own (`child.py`), to which `request.py` hands the kernel as plain
-data; `sass.py` reads the text.
+This runs in a separate process (`child.py`), to which `request.py` passes the kernel as plain data;
+`sass.py` parses the text.
 
-All of it depends on the compute capability and on the compilers' version, so `Code.tool` is to be
-shown beside it.
+The results depend on the compute capability and on the compilers' version, so show `Code.tool` with
+them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from gpukit.gpu_code.request import describe
 CHILD = Path(__file__).with_name("child.py")
 _INSTALL = f"on Linux or Windows, {target.INSTALL}"
 NO_DISASSEMBLER = f"nvdisasm is not installed; {_INSTALL}"
-# The compilers need some ten seconds to load, then about one for a kernel and capability.
+# The compilers take about ten seconds to load, then about one per kernel and capability.
 _SECONDS = 300
 _SECONDS_A_KERNEL = 30
 
-# A compute capability; with LTO behind it, linked as at a launch instead of from PTX; with UNLISTED
-# without its machine code as text, to write which takes as long as the rest.
+# A compute capability; (9, 0, LTO) is linked as at a launch instead of from PTX; (9, 0, UNLISTED)
+# is not disassembled, which would take as long as the rest.
 LTO, UNLISTED = "lto", "unlisted"
 Capability = tuple[int, int] | tuple[int, int, str]
 Asked = TypeVar("Asked", bound=Capability)
@@ -45,13 +45,13 @@ Asked = TypeVar("Asked", bound=Capability)
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel compiled for one compute capability; where `reason` says why not, the rest is empty.
+    """A kernel compiled for one compute capability; if it failed, `reason`, and the rest is empty.
 
-    `registers` are those of a thread (Nsight Compute: `launch__registers_per_thread`), `spilled`
-    the bytes a thread that did not fit in them, `stack` its local memory, `shared` the static
-    shared memory of a block, all in bytes; by way of PTX for compute capability 9.0 with 1 KB that
-    the system takes. `ptx` is empty for LTO, `sass` for UNLISTED and where nvdisasm is not
-    installed. Both texts name the source line that each piece comes from.
+    `registers` is the number per thread (Nsight Compute: `launch__registers_per_thread`), `spilled`
+    the bytes spilled per thread, `stack` the local memory per thread, `shared` the static shared
+    memory per block, all in bytes; compiled from PTX for compute capability 9.0 `shared` includes
+    1 KB reserved by the system. `ptx` is empty for LTO, `sass` for UNLISTED and where nvdisasm is
+    not installed. Both texts contain the source lines.
     """
 
     registers: int | None
@@ -65,7 +65,7 @@ class Code:
 
 
 def missing() -> str:
-    """Return why no GPU compiler is at hand, or nothing where one is."""
+    """Return why there is no GPU compiler; an empty string if there is one."""
     if importlib.util.find_spec("numba_cuda") is None:
         return f"the GPU compiler is not installed; {_INSTALL}"
     return ""
@@ -76,7 +76,7 @@ def build(
 ) -> dict[Asked, Code]:
     """Return the code of `kernel`, launched with these arguments, for each compute capability.
 
-    Takes some seconds for a new kernel; the same one again costs nothing.
+    Takes some seconds for a new kernel; results are cached.
     """
     reason = missing()
     if not reason:
@@ -95,7 +95,7 @@ def build(
 def build_many(
     launches: Sequence[tuple[Any, Sequence[Any]]], capabilities: Sequence[Asked]
 ) -> list[dict[Asked, Code]]:
-    """Return what `build` returns for each kernel and its arguments; one process does them all."""
+    """Return the result of `build` for each kernel and its arguments; one process compiles all."""
     reason = missing()
     if reason:
         return [_all(capabilities, reason) for _ in launches]
@@ -124,7 +124,7 @@ def _not_described(error: Exception) -> str:
 
 
 class _Failed(Exception):
-    """The compiler gave no answer; never remembered, so that the next call tries again."""
+    """The compiler gave no answer; never cached, so that the next call tries again."""
 
 
 @functools.lru_cache(maxsize=64)
@@ -133,7 +133,7 @@ def _remembered(request: bytes) -> tuple[Code, ...]:
 
 
 def _ask(requests: Sequence[bytes]) -> list[tuple[Code, ...]]:
-    """Hand kernels to the child process; return its answers, one for each compute capability."""
+    """Pass kernels to the child process; return its answers, one for each compute capability."""
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     environment["GPUKIT_STANDIN"] = "0"
     seconds = _SECONDS + _SECONDS_A_KERNEL * len(requests)

@@ -1,7 +1,8 @@
-"""The process behind `build`: compiles kernels with the real numba-cuda.
+"""The child process of `build`: compiles kernels with the real numba-cuda.
 
-Run as a script: a pickled list of requests on its input; as the last line of its output JSON, for
-each request a list with an answer for each compute capability. It does not import gpukit.
+Run as a script: it reads a pickled list of requests from standard input; the last line of its
+output is JSON, for each request a list with an answer for each compute capability. It does not
+import gpukit.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 
 def main() -> None:
-    """Answer the requests on the standard input."""
+    """Answer the requests on standard input."""
     requests = map(pickle.loads, pickle.loads(sys.stdin.buffer.read()))
     answers = [[_answer(request, c) for c in request["capabilities"]] for request in requests]
     sys.stdout.write("\n" + json.dumps(answers) + "\n")
@@ -45,19 +46,19 @@ def _compile(
 ) -> dict[str, Any]:
     import numpy as np
 
-    if not hasattr(np, "row_stack"):  # which numba-cuda 0.30 asks for, and NumPy 2.5 removed
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 needs it, NumPy 2.5 removed it
         vars(np)["row_stack"] = np.vstack
     from numba import cuda
     from numba.cuda import dispatcher
 
-    # Numba asks the current device for its capability here and there; there may be no device.
+    # Numba reads the current device's capability in several places; there may be no device.
     device = SimpleNamespace(compute_capability=capability)
     dispatcher.get_current_device = lambda: device
     options = dict(request["options"])
     most = options.pop("max_registers", None)
     kernel = Built(cuda, request["functions"]).function(0)
     options["lineinfo"] = True
-    # Numba compiles so at a launch: with the instructions that only this architecture has.
+    # As Numba does at a launch: allow the instructions that only this architecture has.
     suffix = "a" if capability >= (9, 0) else ""
     output = "ltoir" if lto else "ptx"
     code, _ = cuda.compile(
@@ -74,7 +75,7 @@ def _compile(
 
 
 class Built:
-    """The functions of a request put together again, with the real `cuda` in their globals."""
+    """The functions of a request, rebuilt with the real `cuda` in their globals."""
 
     def __init__(self, cuda: Any, described: list[dict[str, Any]]) -> None:
         self.cuda = cuda
@@ -83,7 +84,7 @@ class Built:
         self.devices: dict[int, Any] = {}
 
     def function(self, number: int) -> FunctionType:
-        """Return a function; it is entered before its globals are, for it may call itself."""
+        """Return a function; it is registered before its globals, because it may call itself."""
         if number not in self.functions:
             made = self.described[number]
             scope: dict[str, Any] = {"__name__": "kernel", "__builtins__": __builtins__}
@@ -98,7 +99,7 @@ class Built:
         return self.functions[number]
 
     def value(self, described: tuple[str, Any] | None) -> Any:
-        """Return what a name stands for."""
+        """Return the value of a name."""
         if described is None:
             return None
         kind, value = described
@@ -122,7 +123,7 @@ class Built:
 
 @functools.cache
 def _loaded(path: str) -> ModuleType:
-    """Return the module in a file, without what lies around it."""
+    """Load the module in a file without importing its package."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None:
         raise RuntimeError(f"{path} cannot be read")
@@ -132,7 +133,7 @@ def _loaded(path: str) -> ModuleType:
 
 
 class _Linked(NamedTuple):
-    """Machine code, what the linker said of it, and the linker's version."""
+    """Machine code, the linker's log, and the linker's version."""
 
     cubin: bytes
     log: str
@@ -140,7 +141,7 @@ class _Linked(NamedTuple):
 
 
 def _link(code: str | bytes, architecture: str, most: int | None, runtime: bool = False) -> _Linked:
-    """Make machine code of PTX, or of the bytes of LTO-IR, with the device runtime if it asks."""
+    """Link PTX text or LTO-IR bytes to machine code, with the device runtime if needed."""
     nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
     options = [f"-arch=sm_{architecture}", "-verbose", "-Xptxas=-v", "-lineinfo"]
     if most is not None:
@@ -181,7 +182,7 @@ def _device_runtime() -> str:
 
 
 def _installed(*names: str) -> str | None:
-    """Return the path of a file that one of NVIDIA's Python packages holds."""
+    """Return the path of a file in one of NVIDIA's Python packages, or None."""
     for folder in filter(None, sys.path):
         for name in names:
             for found in sorted(Path(folder).glob(f"nvidia/**/{name}")):
@@ -190,7 +191,7 @@ def _installed(*names: str) -> str | None:
 
 
 def _disassemble(cubin: bytes) -> str:
-    """Return machine code as text, with the lines of the source it comes from."""
+    """Disassemble machine code, with source lines."""
     tool = _installed("nvdisasm", "nvdisasm.exe") or shutil.which("nvdisasm")
     if tool is None:
         return ""
@@ -225,6 +226,6 @@ def _read(log: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    # The folder of this file comes first when it is run by its path; its modules are not ours.
+    # A script's folder comes first on the path, and gpukit's modules there must not be imported.
     sys.path.pop(0)
     main()

@@ -1,4 +1,4 @@
-"""PTX as NVVM writes it, statement by statement, each with the source line that it was made of.
+"""Parse PTX as NVVM writes it into statements with their source lines.
 
 The grammar is NVIDIA's "Parallel Thread Execution ISA"; `.file` and `.loc` are its section
 "Debugging Directives".
@@ -16,7 +16,7 @@ _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(")
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement or label of a kernel, and the source line that it was made of; 0 for none."""
+    """One statement or label of a kernel, and the source line that it comes from; 0 for none."""
 
     text: str
     file: str = ""
@@ -24,10 +24,10 @@ class Statement:
 
 
 def parse(ptx: str, name: str = "kernel") -> list[Statement]:
-    """Return the statements of the kernel in `ptx`, which is called `name` in them.
+    """Return the statements of the kernel in `ptx`, with its mangled name replaced by `name`.
 
-    Numba writes the types of all arguments into the name of the kernel and of its parameters:
-    hundreds of letters in which the statement is lost.
+    Numba mangles the types of all arguments into the names of the kernel and of its parameters:
+    hundreds of letters that would hide the statement.
     """
     entry = _ENTRY.search(ptx)
     if entry is None:
@@ -41,7 +41,7 @@ def parse(ptx: str, name: str = "kernel") -> list[Statement]:
         if text.startswith(("}", ".section", ".file")) and text != "}":
             break
         if place:
-            # Line 0 is the compiler's own: such statements belong to what stands before them.
+            # Line 0 marks code of the compiler itself: it belongs to the statement before it.
             file, line = (files.get(place[1], ""), int(place[2])) if int(place[2]) else (file, line)
         elif text == "}":
             break

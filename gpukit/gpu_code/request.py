@@ -1,8 +1,8 @@
-"""A kernel as plain data, for compilers in another process.
+"""Serialise a kernel as plain data, for compilers in another process.
 
 In this process `cuda` may mean gpukit, in the kernel's globals and, after `standin.install()`,
-everywhere. So the function is taken apart here: its code, what its names stand for, its arguments'
-types. `child.py` puts it together again with the real `cuda`.
+everywhere. So the function is taken apart here: its code, what its names refer to, the types of its
+arguments. `child.py` rebuilds it with the real `cuda`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPTIONS = ("fastmath", "opt", "launch_bounds", "max_registers")
 def describe(
     kernel: Any, arguments: Sequence[Any], capabilities: Sequence[tuple[int | str, ...]]
 ) -> bytes:
-    """Return what `child.py` has to know of a kernel launched with these arguments."""
+    """Return the request to `child.py` for a kernel launched with these arguments."""
     function = getattr(kernel, "py_func", kernel)
     given = getattr(kernel, "targetoptions", {})
     kinds = arguments_of.pack(tuple(arguments)).kinds
@@ -47,7 +47,7 @@ class _Taken:
         self.numbers: dict[FunctionType, int] = {}
 
     def number(self, function: FunctionType) -> int:
-        """Return the number of a function, which is taken apart when it is new."""
+        """Return the number of a function; a new one is taken apart."""
         if function not in self.numbers:
             self.numbers[function] = len(self.functions)
             made: dict[str, Any] = {}
@@ -62,8 +62,8 @@ class _Taken:
         cells = [self._describe(_content(cell), names) for cell in function.__closure__ or ()]
         defaults = [self._describe(value, names) for value in function.__defaults__ or ()]
         return {
-            # The format without back references: those depend on who else holds a constant, and
-            # the same kernel must be the same request.
+            # Version 2 has no back references: those depend on the reference counts of constants,
+            # and the same kernel must be the same request.
             "code": marshal.dumps(function.__code__, 2),
             "name": function.__name__,
             "globals": {name: value for name, value in described.items() if value is not None},
@@ -72,13 +72,13 @@ class _Taken:
         }
 
     def _describe(self, value: Any, names: set[str]) -> tuple[str, Any] | None:
-        """Return what a name stands for as plain data, None where that cannot be said.
+        """Return the value of a name as plain data, None where it cannot be described.
 
-        `names` are all that the function uses. They hold attributes too, so a global of that name
-        may have nothing to do with the kernel: what cannot be said is left out, and the compiler
-        complains if it was needed.
+        `names` are all that the function uses, attributes included. So a global of that name may
+        have nothing to do with the kernel: what cannot be described is left out, and the compiler
+        reports it if it was needed.
         """
-        if hasattr(value, "on_gpu"):  # it has another form there: a file, and a name in it
+        if hasattr(value, "on_gpu"):  # its implementation for GPUs: a file, and a name in it
             return "file", value.on_gpu
         name = intrinsics.name_of(value) or _namespace(value)
         if name is not None:
@@ -86,7 +86,7 @@ class _Taken:
         if isinstance(value, ModuleType):
             ours = {n: getattr(value, n) for n in sorted(names) if hasattr(value, n)}
             if any(hasattr(found, "py_func") for found in ours.values()):
-                # `collectives.block_sum(...)`: imported there, it would be one of gpukit's.
+                # `collectives.block_sum(...)`: the child must not import a module of gpukit.
                 return "namespace", {n: self._describe(found, names) for n, found in ours.items()}
             return "module", _installed_name(value)
         function = getattr(value, "py_func", value)
@@ -101,12 +101,12 @@ class _Taken:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # a name that was never bound
+    except ValueError:  # an empty cell: the name was never bound
         return None
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names that a function uses, those of functions inside it as well."""
+    """Return the names that a function and its nested functions use."""
     inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
     return {*code.co_names}.union(*inner)
 
@@ -120,7 +120,7 @@ def _of_numpy(function: FunctionType) -> bool:
 
 
 def _installed_name(module: ModuleType) -> str:
-    """Return the module that the GPU compiler has in the place of one of gpukit's."""
+    """Return the name of the module that replaces one of gpukit's for the GPU compiler."""
     for ours in ("gpukit.cpu", "gpukit.cuda"):
         if module.__name__ == ours or module.__name__.startswith(ours + "."):
             return "numba.cuda" + module.__name__[len(ours) :]

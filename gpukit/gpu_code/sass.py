@@ -1,7 +1,7 @@
-"""Machine code (SASS) as nvdisasm writes it, and what it is made of.
+"""Parse machine code (SASS) as nvdisasm writes it, and count its instructions by group.
 
-SASS has no published grammar; what is read here is the same from compute capability 7.5 to 10.0:
-an address in a comment, an optional predicate, an opcode with its modifiers behind dots, operands,
+SASS has no published grammar; what is parsed here is the same from compute capability 7.5 to 10.0:
+an address in a comment, an optional predicate, an opcode with modifiers after dots, operands,
 a semicolon. NVIDIA's "CUDA Binary Utilities" lists the opcodes ("Instruction Set Reference").
 """
 
@@ -18,7 +18,7 @@ _PLACE = re.compile(r'//## File "(.*?)", line (\d+)')
 _PREDICATE = re.compile(r"^@!?U?P\w+\s+")
 _TARGET = re.compile(r"`\((\.L_\w+)\)")
 
-# What one counts, by how an opcode begins; the first that fits.
+# Instruction groups by the prefix of the opcode; the first that matches.
 GROUPS = {
     "tensor": ("HMMA", "HGMMA", "IMMA", "QGMMA", "UTCHMMA"),
     "FFMA": ("FFMA",),
@@ -38,7 +38,7 @@ _DOUBLE = re.compile(
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: where it is, what it is, and the source line that it was made of."""
+    """One instruction: its address, its text, and the source line that it comes from."""
 
     address: int
     text: str
@@ -48,7 +48,7 @@ class Instruction:
 
     @property
     def opcode(self) -> str:
-        """The operation with its modifiers, without predicate and operands.
+        """The opcode with its modifiers, without predicate and operands.
 
         >>> Instruction(0, "@!P0 LDG.E.128 R4, desc[UR4][R2.64]").opcode
         'LDG.E.128'
@@ -57,14 +57,14 @@ class Instruction:
 
     @property
     def double(self) -> bool:
-        """Whether it computes in float64, or converts from or to it."""
+        """Whether it computes in float64 or converts from or to it."""
         return _DOUBLE.search(self.opcode) is not None
 
 
 def parse(listing: str) -> list[Instruction]:
     """Return the instructions of a listing; targets of branches are addresses.
 
-    The padding behind the last branch (a branch to itself, then NOPs) belongs to no kernel.
+    The padding after the last instruction (a branch to itself, then NOPs) is left out.
     """
     labels: dict[str, int] = {}
     found: list[tuple[int, str, str, int]] = []
@@ -95,9 +95,9 @@ def _target(text: str, labels: dict[str, int]) -> int | None:
 
 
 def main_loop(code: Sequence[Instruction], group: str = "FFMA") -> list[Instruction]:
-    """Return the loop that holds most instructions of a group, the shortest of those; or nothing.
+    """Return the loop with the most instructions of a group, the shortest of them; else nothing.
 
-    A loop is what lies between a branch and an earlier instruction that it goes back to.
+    A loop is the code from the target of a backward branch to the branch.
     """
     bodies = [
         [one for one in code if back.target <= one.address <= back.address]
@@ -113,7 +113,7 @@ def mix(code: Sequence[Instruction]) -> Counter[str]:
 
 
 def opcodes(code: Sequence[Instruction], group: str) -> dict[str, int]:
-    """Return how often the operations of one group stand there, without their modifiers."""
+    """Return the count of each opcode of one group, without modifiers."""
     names = (one.opcode for one in code if group_of(one.opcode) == group)
     return dict(Counter(name.partition(".")[0] for name in names))
 
@@ -133,7 +133,7 @@ def group_of(opcode: str) -> str:
 
 
 def wide_accesses(code: Sequence[Instruction]) -> Counter[str]:
-    """Return how many accesses move 16 bytes a thread, by what they do: LDG, STG, LDS, STS."""
+    """Return how many accesses move 16 bytes per thread, by opcode: LDG, STG, LDS, STS."""
     return Counter(
         one.opcode.partition(".")[0]
         for one in code

@@ -1,8 +1,8 @@
-"""The process behind `gpukit.bench.simulator`: one launch in Numba's simulator.
+"""The child process of `gpukit.bench.simulator`: one launch in Numba's simulator.
 
-Run as a script with NUMBA_ENABLE_CUDASIM=1: a pickled launch on its input, on its output the
-seconds that it took and the arguments afterwards. It does not import gpukit, but for the file that
-puts a kernel together again.
+Run as a script with NUMBA_ENABLE_CUDASIM=1: it reads a pickled launch from standard input and
+writes the seconds that it took and the arguments afterwards. Of gpukit it loads only the file that
+rebuilds a kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BUILD = Path(__file__).with_name("child.py")
 
 
 def main() -> None:
-    """Answer the request on the standard input."""
+    """Answer the request on standard input."""
     given = pickle.loads(sys.stdin.buffer.read())
     from numba import cuda
 
@@ -42,6 +42,6 @@ def _builder() -> Any:
 
 
 if __name__ == "__main__":
-    # The folder of this file comes first when it is run by its path; its modules are not ours.
+    # A script's folder comes first on the path, and gpukit's modules there must not be imported.
     sys.path.pop(0)
     main()
