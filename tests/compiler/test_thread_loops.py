@@ -1,4 +1,4 @@
-"""Loops of a thread: inside or outside of the loop over threads, and checked once a row."""
+"""Loops of a thread: inside or outside the loop over threads, and checked once per row."""
 
 import ast
 
@@ -251,21 +251,21 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
 @pytest.mark.parametrize(
     ("kernel", "arguments", "said"),
     [
-        (window_kernel, (), "inside of the loop over threads: so few rounds are written out"),
+        (window_kernel, (), "inside the loop over threads: LLVM unrolls so few iterations"),
         (
             rows_kernel,
             (),
-            "inside of the loop over threads: neighbours do not touch neighbouring memory",
+            "inside the loop over threads: adjacent threads do not access adjacent memory",
         ),
         (
             own_array_kernel,
             (),
-            "inside of the loop over threads: it uses an array of the thread's own",
+            "inside the loop over threads: it uses an array private to a thread",
         ),
         (
             windows_beyond_the_edge_kernel,
             (2,),
-            "outside of the loop over threads: neighbours touch neighbouring memory",
+            "outside the loop over threads: adjacent threads access adjacent memory",
         ),
     ],
 )

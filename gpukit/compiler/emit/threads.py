@@ -1,9 +1,9 @@
-"""The loops over the threads of a block: rows along z and y, and the innermost, threadIdx.x.
+"""Emit the loops over the threads of a block: over rows along z and y, innermost over threadIdx.x.
 
-The innermost loop exists twice: one without checks, taken where both ends of every index range
-of the row lie inside the array, and one that checks each access. Where block, constants and
-guards prove the range, only the first exists; where a long loop checks some accesses in any case,
-only the second.
+The innermost loop is emitted twice: one without checks, taken if both ends of every index range
+of the row are in bounds, and one that checks each access. If block, constants and guards prove
+the range, only the first is emitted; if a long loop checks some accesses in any case, only the
+second.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import region_tree, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
-# From so many statements on, a loop that keeps checks anyway is not worth compiling twice.
+# With this many statements, a loop that keeps checks anyway is not worth compiling twice.
 _LONG = 64
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 
 
 class ThreadLoops:
-    """Writes the loops over the threads of a block."""
+    """Emits the loops over the threads of a block."""
 
     def __init__(self, kernel: Kernel, memory: Memory, instruments: Instruments) -> None:
         self.kernel, self.memory, self.instruments = kernel, memory, instruments
@@ -37,7 +37,7 @@ class ThreadLoops:
         self.bounds = Bounds(kernel, memory)
 
     def of_block(self, rows: list[region_tree.Row]) -> list[ast.stmt]:
-        """Return the loops over threadIdx.z and .y around some rows."""
+        """Return the loops over threadIdx.z and threadIdx.y around rows."""
         self.rewriter.uses_thread = False
         inner = self._rows(rows, tree.const(0), self.kernel.width)
         uses_thread = self.rewriter.uses_thread
@@ -56,7 +56,7 @@ class ThreadLoops:
         return self._own_names(inner, own)
 
     def _row_start(self, block: tuple[int, int, int] | None) -> list[ast.stmt]:
-        """Return the number of the row's first thread."""
+        """Return the linear index of the row's first thread."""
         width, height, depth = block or (0, 0, 0)
         row = (
             "threadIdx_y"
@@ -88,7 +88,7 @@ class ThreadLoops:
         return [ast.If(tree.conjunction(tests), body or [ast.Pass()], [])] if tests else body
 
     def _narrowed(self, row: region_tree.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        """Return the body for the part of the row that lies within the limits."""
+        """Return the body for the part of the row within the limits."""
         if not row.bounds:
             with self.bounds.behind(row.guards):
                 return self._rows(row.body, low, high)
@@ -117,7 +117,7 @@ class ThreadLoops:
         return [*new, ast.If(ast.Compare(first, [ast.Lt()], [last]), body, [])]
 
     def _limit(self, function: str, values: list[ast.expr]) -> ast.expr:
-        """Return the `max` or `min` of limits of a row, as a number if it is known."""
+        """Return the `max` or `min` of limits of a row, as a constant if it is known."""
         found = [self.ranges.of(v) for v in values]
         exact = [k[0] for k in found if k is not None and k[0] == k[1]]
         if len(exact) == len(values):
@@ -155,7 +155,7 @@ class ThreadLoops:
     def _with_else(
         self, row: region_tree.RowIf, tests: list[ast.expr], low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
-        """Return both branches; the second runs before and behind the part of the first."""
+        """Return both branches; the second runs before and after the part of the first."""
         if not row.bounds:
             with self.bounds.behind(row.guards):
                 body = self._rows(row.body, low, high) or [ast.Pass()]
@@ -169,7 +169,7 @@ class ThreadLoops:
                 self.ranges.known[name] = (least[0], most[1])
         lowers = [self.rewriter.expression(b.lower) for b in row.bounds if b.lower]
         uppers = [self.rewriter.expression(b.upper) for b in row.bounds if b.upper]
-        # Keep low <= start <= stop <= high, so that the three parts make up the row.
+        # Keep low <= start <= stop <= high, so that the three parts cover the row.
         first = self._extreme("min", [high, self._extreme("max", [low, *lowers])])
         inside: list[ast.stmt] = [
             tree.assign(names[0], first if lowers else low),
@@ -189,7 +189,7 @@ class ThreadLoops:
     def _RowFor(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
         if self.options.readable:
-            before = [tree.comment(f"outside of the loop over threads: {row.why}")]
+            before = [tree.comment(f"outside the loop over threads: {row.why}")]
         if unroll_and_jam.pays(self.kernel, row):
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
@@ -213,7 +213,7 @@ class ThreadLoops:
     def _whole_rounds_first(
         self, row: region_tree.RowFor, low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
-        """Return a loop over groups of rounds in which every thread takes part, and the rest."""
+        """Return a loop over groups of iterations that every thread runs, and the remainder."""
         whole = unroll_and_jam.whole(self.kernel, row, high)
         with self.bounds.behind([], without=row.target):
             last = self._rounds_of(row, whole.others, row.body, low, high)
@@ -260,7 +260,7 @@ class ThreadLoops:
         return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
 
     def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[Any]) -> bool:
-        """Tell whether a loop is long, and so its own checks that it is not vectorised anyway."""
+        """Tell whether a loop is long and keeps checks, so that it is not vectorised anyway."""
         return (
             self.options.boundscheck
             and sum(1 for _ in tree.statements(thread_loop.body)) >= _LONG
@@ -270,7 +270,7 @@ class ThreadLoops:
     def _shuffled(
         self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
     ) -> ast.stmt | None:
-        """Return the call that does a shuffle for a whole row, if its offset is one for all."""
+        """Return the call that shuffles a whole row, if the offset is the same for all threads."""
         s = thread_loop.body[0]
         if self.options.readable or len(thread_loop.body) != 1:
             return None
@@ -335,9 +335,9 @@ class ThreadLoops:
         return tree.at(named, thread_loop.body[0])  # type: ignore[no-any-return]
 
     def _own_names(self, body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
-        """Give what lives only in these statements names that nothing else has.
+        """Give variables that are live only in these statements unique names.
 
-        Numba takes long to tell apart what many loops call by one name.
+        Numba takes long to separate the variables if many loops share a name.
         """
         if self.options.readable:
             return body
@@ -347,7 +347,7 @@ class ThreadLoops:
         return made
 
     def _kept(self, thread_loop: region_tree.ThreadLoop) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        """Return statements that fetch and put back what the thread keeps between loops."""
+        """Return statements that load and store the variables kept between loops."""
         exposed, sure = liveness.flow(thread_loop.body)
         written = tree.writes(thread_loop.body)
         thread_arrays = self.schedule.live_across - thread_loop.forms.fixed

@@ -1,4 +1,4 @@
-"""Rewrite what a kernel says about threads and arrays into what its loops provide."""
+"""Rewrite thread indices and array accesses of a kernel for its loops over threads."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _ZERO = tree.const(0)
 class Rewriter(scalar.Scalar):
     """Rewrites expressions and statements of one kernel.
 
-    `thread_arrays` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
-    keys of the accesses that were checked before the loop. With `readable` the result is for
-    people: accesses and atomics stay as they were written.
+    `thread_arrays` are the names of per-thread storage, `shared` of shared arrays; `hoisted` holds
+    the keys of the accesses that were checked before the loop. With `readable` the result is for
+    display: accesses and atomics stay as in the source.
     """
 
     def __init__(self, unit: Unit, *, readable: bool, boundscheck: bool) -> None:
@@ -46,17 +46,17 @@ class Rewriter(scalar.Scalar):
         self.hoisted: Collection[Any] = ()
         self.in_thread = True
         self.uses_thread = False
-        self.uses_origin = False  # whether an error might have to say which thread it was
+        self.uses_origin = False  # whether an error may have to name the thread
         # The numbers that an instrumented kernel gives its locations.
         self.own_locations: dict[tuple[int, str, int, str, str, int], int] = {}
-        self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
-        self.rounding: set[int] = set()  # of those, atomic sums of floats
+        self.decided: set[int] = set()  # those that `analysis.decided` has marked
+        self.rounding: set[int] = set()  # those of atomic sums of floats
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
-        self.atomics = False  # whether it has any
-        self.unseen: set[str] = set()  # functions that are given memory and not instrumented
+        self.atomics = False  # whether the kernel has atomics
+        self.unseen: set[str] = set()  # functions that access memory and are not instrumented
         self.prints = False
-        self.returned = ""  # the thread array of the flags of threads that have returned
+        self.returned = ""  # the thread array with the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
 
@@ -97,21 +97,21 @@ class Rewriter(scalar.Scalar):
     def origin(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
         location = self.location(node, array, what)
         self.uses_origin = True
-        nobody = ast.Tuple([tree.const(0)] * 3, ast.Load())
-        thread = tree.name("_thread_index") if self.in_thread else nobody
+        no_thread = ast.Tuple([tree.const(0)] * 3, ast.Load())
+        thread = tree.name("_thread_index") if self.in_thread else no_thread
         parts = [tree.name("_context"), tree.const(location), thread]
         if self.instrumented:
             parts.append(tree.const(True))
         return ast.Tuple(parts, ast.Load())
 
     def location(self, node: ast.AST, array: str, what: str) -> int:
-        """Return the number of a source location; of an instrumented kernel with its own number."""
+        """Return the number of a source location, in instrumented kernels with the kernel's own."""
         location = locations.number(self.unit, node, array, what)
         self.used_locations.add(location)
         if not self.instrumented:
             return location
-        # Two accesses of one text in one line are two places, so are the two of `a[i] += v`, and
-        # one access in a function that is inlined twice: its array may be global, then shared.
+        # Equal accesses in one line are two locations, so are the two of `a[i] += v`, and one
+        # access in a function that is inlined twice: its array may be global, then shared.
         context, column = type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0)
         key = (location, context, column, array, what, facts.of(node).library_line)
         own = self.own_locations.setdefault(
@@ -143,7 +143,7 @@ class Rewriter(scalar.Scalar):
         return super().visit_Call(node)
 
     def _note_unseen(self, node: ast.Call) -> None:
-        """Note a function that is given arrays, and whose accesses the checker does not see."""
+        """Record a function that is passed arrays and whose accesses are not instrumented."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         called = self.unit.globals.get(name)
         self.prints = self.prints or (called or getattr(builtins, name, None)) is print
@@ -158,7 +158,7 @@ class Rewriter(scalar.Scalar):
             self.stores.add("?")
 
     def _reduction(self, node: ast.Call) -> ast.AST:
-        """Let the checker see what `tile.sum()` reads."""
+        """Record the reads of `tile.sum()`."""
         what, array = refuse.written(node, self.unit), reductions.operand(node)
         text = ast.unparse(array)
         self.loads.add(arrays.root(array))
@@ -174,7 +174,7 @@ class Rewriter(scalar.Scalar):
 
     def plain_call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in self.unit.devices:
-            self.stores.add("?")  # whatever it is given
+            self.stores.add("?")  # an unknown array
         return node if self.readable else super().plain_call(node)
 
     def function(self, name: str, node: ast.Call) -> ast.expr:
@@ -248,16 +248,16 @@ class Rewriter(scalar.Scalar):
         return tree.at(tree.call(load, origin, node.value, node.slice), node)  # type: ignore[no-any-return]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Let the checker see which field of a record is read or written, not the whole record."""
+        """Record which field of a record is read or written, not the whole record."""
         if not self.instrumented or self.record_field(node) is None:
             return super().visit_Attribute(node)
         return self._recorded_field(node)
 
     def _recorded_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
-        """Report an access to a field; a record or an array in a record is only referred to."""
+        """Record an access to a field; a record or array in a record is only referred to."""
         name, what = self.record_field(node), refuse.written(node, self.unit)
         reading, view = isinstance(node.ctx, ast.Load), self.expressions.is_view(node)
-        base = arrays.base(node)  # before its place in the source is taken by a call
+        base = arrays.base(node)  # before a call replaces the node
         array, root = ast.unparse(base), arrays.root(base)
         node.value = self.visit(node.value)
         if isinstance(node, ast.Subscript):
@@ -280,7 +280,7 @@ class Rewriter(scalar.Scalar):
         return None
 
     def whole_read(self, node: ast.expr, value: ast.expr) -> ast.expr:
-        """Return an expression's value, and report that all of a record or array is read."""
+        """Return an expression's value, and record a read of the whole record or array."""
         if not self.instrumented or not self.expressions.is_view(node):
             return value
         self.loads.add(arrays.root(node))
@@ -350,7 +350,7 @@ class Rewriter(scalar.Scalar):
         why = facts.of(node).why_inside
         if not self.readable or not why:
             return found
-        return [tree.comment(f"inside of the loop over threads: {why}"), node]
+        return [tree.comment(f"inside the loop over threads: {why}"), node]
 
     def address(self) -> ast.expr:
         return tree.name("_context")
@@ -366,7 +366,7 @@ class Rewriter(scalar.Scalar):
 
     @contextlib.contextmanager
     def for_block(self) -> Iterator[None]:
-        """Rewrite, inside a `with` block, what is done once for all threads of a block."""
+        """Rewrite, inside a `with` block, statements that run once per block."""
         self.in_thread = False
         try:
             yield
@@ -395,7 +395,7 @@ def _is_ours(function: Any) -> bool:
 
 
 def _rounds(unit: Unit, name: str, node: ast.Call) -> bool:
-    """Tell whether an atomic is a sum of floats that depends on its order; ones add up exactly."""
+    """Tell whether an atomic is an order-dependent sum of floats; sums of ones are exact."""
     from numba.core import types
 
     array, value = node.args[0], node.args[-1]

@@ -1,13 +1,13 @@
-"""Plan what is done along a row of threads: narrow guards, put thread loops inside.
+"""Plan the loops along a row of threads: narrow them by guards, interchange them with loops.
 
 `if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it, unless a variable would
-have to be kept in memory, for each thread, between that loop and one beside it.
+have to be kept in memory, for each thread, between that loop and an adjacent one.
 
-A thread's loop stays inside of the loop over threadIdx.x, as in plain loops, but for two cases in
-which that loop goes inside, for LLVM vectorises innermost loops only. One is a stride through the
-grid. The other is a loop that all threads of a row run alike, if neighbours then touch
-neighbouring elements in at least half of its accesses; not if it has so few rounds, known by
-number, that LLVM writes them out. `gpukit.explain` prints which case it was.
+A thread's loop stays inside the loop over threadIdx.x, as in plain loops, except for two cases in
+which threadIdx.x becomes innermost, because LLVM vectorises innermost loops only. One is a
+grid-stride loop. The other is a loop that is uniform in a row, if adjacent threads then access
+adjacent elements in at least half of its accesses; not if its trip count is constant and so small
+that LLVM unrolls it. `gpukit.explain` prints which case it was.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from gpukit.compiler.lowering import polling, waiting
 from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
 
-_NEIGHBOURS = "neighbours touch neighbouring memory"
-_UNROLLED = 27  # rounds: a window of 5 x 5, or of 3 x 3 x 3
+_NEIGHBOURS = "adjacent threads access adjacent memory"
+_UNROLLED = 27  # iterations: a window of 5 x 5 or 3 x 3 x 3
 
 
 @dataclass
 class RowPlanner:
     """Plans rows for one kernel.
 
-    `private` are the names of the local arrays, `new_mask` names a flag for each thread.
+    `private` are the names of the local arrays, `new_mask` names a new flag per thread.
     """
 
     unit: Unit
@@ -47,7 +47,7 @@ class RowPlanner:
         rows: list[Row] = []
         pending: list[ast.stmt] = []
         body = [s for s in body if not (isinstance(s, ast.Pass) or _is_rematerialised(s, forms))]
-        held = 0  # statements up to the one that gives back a lock
+        held = 0  # statements up to the one that releases a lock
         for k, s in enumerate(body):
             if kinds.is_in_step(s):
                 if pending:
@@ -70,7 +70,7 @@ class RowPlanner:
     def _special(
         self, s: ast.stmt, body: list[ast.stmt], forms: Forms, mask: str | None
     ) -> list[Row] | None:
-        """Return the rows for a statement that no loop over threadIdx.x must hold whole."""
+        """Return the rows for a statement that need not be in one loop over threadIdx.x."""
         if isinstance(s, ast.If) and not tree.exits([s]):
             if not (self.unit.instrumented or _holds_loop(s) or _stands_apart(s, body)):
                 return None
@@ -82,7 +82,7 @@ class RowPlanner:
         return None
 
     def _masked(self, s: ast.If, forms: Forms, mask: str | None) -> list[Row] | None:
-        """Plan a condition of no known form, if it stands before what is recorded by the row."""
+        """Plan a condition of no known form, if its body has accesses recorded by the row."""
         if self.unit.instrumented != "access" or not self._is_recorded(s.body + s.orelse, forms):
             return None
         then = self.new_mask("in_if")
@@ -95,7 +95,7 @@ class RowPlanner:
         return rows
 
     def _flags(self, name: str, test: ast.expr, forms: Forms, mask: str | None) -> list[Row]:
-        """Return loops that note which threads, of those in `mask`, meet a condition."""
+        """Return loops that set flags for the threads in `mask` that fulfil a condition."""
         met: Row = ThreadLoop([flag(name, test, test)], forms, mask)
         return (
             [met]
@@ -104,7 +104,7 @@ class RowPlanner:
         )
 
     def _is_recorded(self, body: list[ast.stmt], forms: Forms) -> bool:
-        """Tell whether statements hold an access whose place in the row is known."""
+        """Tell whether statements contain an access that is affine along the row."""
         for node in (n for s in body for n in ast.walk(s)):
             if isinstance(node, ast.Subscript) and _is_array(node, forms):
                 parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -142,7 +142,7 @@ class RowPlanner:
         )  # fmt: skip
 
     def _flows_out(self, s: ast.If) -> bool:
-        """Tell whether a branch is only a choice of value, better left in the loop body."""
+        """Tell whether a branch only selects a value, and is better left in the loop body."""
         plain = all(
             isinstance(b, ast.Assign) and all(isinstance(t, ast.Name) for t in b.targets)
             and not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(b.value))
@@ -151,7 +151,7 @@ class RowPlanner:
         return plain
 
     def _row_for(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
-        """Plan a loop outside of the loop over threads, or note why it stays inside."""
+        """Plan a loop outside the loop over threads, or record why it stays inside."""
         why = self._why_inside(s)
         if not why:
             planned = self._grid_stride(s, forms, mask)
@@ -166,29 +166,29 @@ class RowPlanner:
         return None
 
     def _why_inside(self, s: ast.For) -> str:
-        """Return what keeps a loop inside of the loop over threads, or ""."""
+        """Return what keeps a loop inside the loop over threads, or ""."""
         if s.orelse or tree.exits(s.body) or any(isinstance(n, ast.While) for n in ast.walk(s)):
-            return "a thread may go round less often than its neighbours"
+            return "a thread may run fewer iterations than others"
         if not isinstance(s.target, ast.Name) or not loops.is_range(self.unit, s.iter):
-            return "it is no loop over a range"
+            return "it is not a loop over a range"
         if s.target.id in self.read_outside | tree.writes(s.body):
             return f"{s.target.id} is set or read elsewhere"
-        # A thread's own arrays are best in registers; instrumented kernels have them in memory.
+        # A thread's own arrays belong in registers; in instrumented kernels they are in memory.
         if tree.reads(s.body) & self.private and not self.unit.instrumented:
-            return "it uses an array of the thread's own"
+            return "it uses an array private to a thread"
         return ""
 
     def _why_in_thread(self, s: ast.For, forms: Forms) -> str:
-        """Return why a loop stays inside, though it could go outside, or ""."""
+        """Return why a loop stays inside although it could be outside, or ""."""
         arguments = s.iter.args  # type: ignore[attr-defined]
         if not all(forms.is_fixed(a) and forms.is_integer(a) for a in arguments):
             return "its range differs between threads"
-        if self.unit.instrumented:  # which report a whole row at once, whatever that costs
+        if self.unit.instrumented:  # to record a whole row at once, whatever it costs
             return ""
         if _is_unrolled(s):
-            return "so few rounds are written out"
+            return "LLVM unrolls so few iterations"
         inner = forms.with_fixed({s.target.id})  # type: ignore[attr-defined]
-        return "" if self._pays(s.body, inner) else "neighbours do not touch neighbouring memory"
+        return "" if self._pays(s.body, inner) else "adjacent threads do not access adjacent memory"
 
     def _grid_stride(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
         """Plan `for i in range(start, stop, step)` where only `start` differs along the row."""
@@ -220,7 +220,7 @@ class RowPlanner:
         return RowFor(base, tree.at(steps, s), forms, body, stride, why=_NEIGHBOURS)
 
     def _pays(self, body: list[ast.stmt], forms: Forms) -> bool:
-        """Tell whether neighbouring threads touch neighbouring memory in a loop body."""
+        """Tell whether adjacent threads access adjacent memory in a loop body."""
         good = bad = 0
         for node in (n for s in body for n in ast.walk(s)):
             if not isinstance(node, ast.Subscript) or not _is_array(node, forms):
@@ -236,9 +236,9 @@ class RowPlanner:
 
 
 def flag(mask: str, value: ast.expr, like: ast.AST, step: str = "") -> ast.stmt:
-    """Return the statement that sets a thread's flag in a mask, none of the person's.
+    """Return the statement, added by the compiler, that sets a thread's flag in a mask.
 
-    `step` is what a recording shows it as.
+    `step` is its text in a recording.
     """
     target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
     made = tree.at(ast.Assign([target], value), like)
@@ -247,7 +247,7 @@ def flag(mask: str, value: ast.expr, like: ast.AST, step: str = "") -> ast.stmt:
 
 
 def _without_marks(s: ast.stmt) -> ast.stmt:
-    """Return a copy of a statement that each thread runs to its end, without marks."""
+    """Return a copy without marks of a statement that each thread runs to its end."""
     s = tree.clone(s)
     for body in tree.blocks(s):
         inner = [_without_marks(inner) for inner in body if not kinds.is_in_step(inner)]
@@ -260,14 +260,14 @@ def _is_array(node: ast.Subscript, forms: Forms) -> bool:
 
 
 def _is_only_guard(rows: list[Row]) -> bool:
-    """Tell whether rows are one RowIf that asks for one limit on threadIdx.x and nothing else."""
+    """Tell whether rows are one RowIf with one limit on threadIdx.x and nothing else."""
     if len(rows) != 1 or not isinstance(rows[0], RowIf):
         return False
     return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
 
 
 def _stands_apart(s: ast.stmt, body: list[ast.stmt]) -> bool:
-    """Tell whether a statement and those beside it share no variable that one of them sets."""
+    """Tell whether a statement and the others share no variable that one of them sets."""
     others = [other for other in body if other is not s]
     shared = tree.writes(s) & (tree.reads(others) | tree.writes(others))
     return not shared and not tree.reads(s) & tree.writes(others)
@@ -278,7 +278,7 @@ def _holds_loop(s: ast.stmt) -> bool:
 
 
 def _is_unrolled(loop: ast.For) -> bool:
-    """Tell whether LLVM writes a loop out, with all loops in it: few rounds, known by number."""
+    """Tell whether LLVM unrolls a loop with all loops in it: a small constant trip count."""
     rounds = 1
     for node in ast.walk(loop):
         if isinstance(node, ast.For):
@@ -295,7 +295,7 @@ def _is_rematerialised(s: ast.stmt, forms: Forms) -> bool:
 
 
 def _exact(test: ast.expr, forms: Forms) -> ast.expr:
-    """Undo the turning round of a negated comparison where a NaN may stand in it."""
+    """Restore a negated comparison if an operand may be NaN."""
     if facts.of(test).negated and not forms.is_integer(test):
         opposite = tree._OPPOSITE[type(test.ops[0])]()  # type: ignore[attr-defined]
         inner = ast.Compare(test.left, [opposite], test.comparators)  # type: ignore[attr-defined]
