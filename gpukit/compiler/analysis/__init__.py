@@ -1,1 +1,1 @@
-"""What is known of a kernel: types, which values vary, ranges of indices. Nothing is changed."""
+"""Analyses of a kernel: types, which values vary, ranges of indices. Only some mark nodes."""

@@ -1,7 +1,7 @@
-"""Integer expressions of the form `factor * threadIdx.x + rest`, the rest fixed along a row.
+"""Find integer expressions of the form `factor * threadIdx.x + rest`, the rest fixed along a row.
 
-A row is the threads of a block that differ in threadIdx.x only. From such a form follow the
-range of an index over a row, and the part of a row for which a guard such as `i < n` holds.
+A row is the threads of a block that differ in threadIdx.x only. Such a form gives the range of an
+index over a row, and the part of a row for which a guard such as `i < n` holds.
 
 >>> from gpukit.compiler import tree
 >>> i = tree.expr("cuda.blockIdx.x * 4 + cuda.threadIdx.x")
@@ -35,7 +35,7 @@ class Form:
     rest: ast.expr
 
     def at(self, x: ast.expr) -> ast.expr:
-        """Return the value at one place of the row."""
+        """Return the value at one position in the row."""
         if self.factor == 0:
             return self.rest
         return _add(_times(x, tree.const(self.factor)), self.rest)
@@ -76,7 +76,7 @@ class Forms:
         return all(self.is_fixed(child) for child in ast.iter_child_nodes(node))
 
     def is_integer(self, node: ast.AST) -> bool:
-        """Tell whether an expression is an integer, as far as its names and operators tell."""
+        """Tell whether an expression is an integer, judged by its names and operators."""
         if isinstance(node, ast.Constant):
             return isinstance(node.value, int)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
@@ -85,7 +85,7 @@ class Forms:
             kind = rematerialise.cast(node)
             if isinstance(kind, types.Float) or kind == types.uint64:
                 return False
-            if kind is not None:  # whatever it converts; `int` keeps what uint64 is
+            if kind is not None:  # whatever it converts; `int` of a uint64 stays uint64
                 return not (tree.calls(node, int) and any(map(self._is_uint64, ast.walk(node))))
         if isinstance(node, ast.Name) and node.id in self.types:
             kind = self.types[node.id]
@@ -109,7 +109,7 @@ class Forms:
             return _scaled(self.of(node.operand), -1)
         if isinstance(node, ast.BinOp):
             found = self._binary(node)
-            # A step that large could go round the 64 bits within a row.
+            # A larger factor could overflow 64 bits within a row.
             return found if found is not None and abs(found.factor) < 2**31 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             if rematerialise.cast(node) == types.int64:
@@ -117,7 +117,7 @@ class Forms:
         return None
 
     def written_out(self, node: ast.expr) -> ast.expr:
-        """Return an expression with the rematerialised variables replaced by what makes them."""
+        """Return an expression with the rematerialised variables replaced by their definitions."""
         return _WriteOut(self.rematerialised).visit(tree.clone(node))  # type: ignore[no-any-return]
 
     def _binary(self, node: ast.BinOp) -> Form | None:
@@ -225,7 +225,7 @@ def bounds(forms: Forms, test: ast.expr) -> list[Bound] | None:
 
 
 def guard(forms: Forms, test: ast.expr) -> list[tuple[Form, ast.expr]]:
-    """Return the form of an index and the size that it is below, for `i < n` and `n > i`."""
+    """Return the form of an index and the size that bounds it, for `i < n` and `n > i`."""
     if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.Gt))):
         return []
     index, size = test.left, test.comparators[0]

@@ -1,4 +1,4 @@
-"""Which variables may stand for the memory of a local array: `y = x`, `y = x[1:]`, `y = f(x)`."""
+"""Find the variables that may alias a local array: `y = x`, `y = x[1:]`, `y = f(x)`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpukit.compiler.unit import Unit
 
 
 def of(unit: Unit, name: str) -> set[str]:
-    """Return a local array's name and those of all variables that may reach into it."""
+    """Return a local array's name and the names of all variables that may alias it."""
     found = {name}
     assigns = [s for s in tree.statements(unit.tree.body) if isinstance(s, ast.Assign)]
     while True:

@@ -1,4 +1,4 @@
-"""Which array an expression reaches, and whether one element of it."""
+"""Find which array an expression accesses, and whether it accesses one element."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.core import types
 from gpukit.compiler import kinds, shapes, tree
 from gpukit.compiler.unit import Unit
 
-SIZES = ("shape", "strides", "size", "ndim", "itemsize", "nbytes")  # what reads no element
+SIZES = ("shape", "strides", "size", "ndim", "itemsize", "nbytes")  # these read no element
 
 
 def root(node: ast.expr) -> str:
@@ -22,14 +22,14 @@ def root(node: ast.expr) -> str:
 
 
 def base(node: ast.expr) -> ast.expr:
-    """Return what an expression such as `a[i].x[k]` is taken from, here `a`."""
+    """Return the innermost base of an expression: `a` of `a[i].x[k]`."""
     while isinstance(node, (ast.Subscript, ast.Attribute)):
         node = node.value
     return node
 
 
 class Roots:
-    """The arrays that variables reach into: `row = a[i]`, `r = points[i]`, `pair = (a, b)`."""
+    """The arrays that variables refer to: `row = a[i]`, `r = points[i]`, `pair = (a, b)`."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -43,16 +43,16 @@ class Roots:
                     self.known.setdefault(name, set()).update(self._made_of(s.value))
 
     def of(self, node: ast.expr) -> set[str]:
-        """Return the names of the arrays that an expression such as `r.x[k]` may reach into."""
+        """Return the names of the arrays that an expression such as `r.x[k]` may access."""
         first = base(node)
         return self.behind(first.id) if isinstance(first, ast.Name) else set()
 
     def behind(self, name: str) -> set[str]:
-        """Return the names of the arrays that a variable may reach into: itself, if it is one."""
+        """Return the names of the arrays that a variable may refer to: itself, if it is one."""
         return self.known.get(name) or {name}
 
     def behind_all(self, names: Iterable[str]) -> set[str]:
-        """Return the names of the arrays that any of these variables may reach into."""
+        """Return the names of the arrays that any of these variables may refer to."""
         return set().union(*map(self.behind, names))
 
     def _made_of(self, value: ast.expr) -> set[str]:
@@ -64,7 +64,7 @@ class Roots:
 
 
 def is_whole(unit: Unit, node: ast.Subscript) -> bool:
-    """Tell whether a subscript reaches one element of an array of known type."""
+    """Tell whether a subscript accesses one element of an array of known type."""
     kind = unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
     if kind is None or not hasattr(kind, "layout"):
         return False
@@ -90,7 +90,7 @@ def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
 
 
 def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:
-    """Return kind, shape, dtype and call of the array that a kernel makes under a name."""
+    """Return kind, shape, dtype and call of the array that a kernel creates under a name."""
     for s in tree.statements(unit.tree.body):
         if isinstance(s, ast.Assign) and name in tree.writes(s):
             kind = tree.called(s.value)

@@ -1,7 +1,7 @@
-"""Whether the order in which blocks run could show in what a kernel leaves behind.
+"""Decide whether the result of a kernel may depend on the order in which blocks run.
 
-Without races between blocks only atomics on global memory can tell. Those of one kind on integers
-come to the same in every order, if nobody looks at the value before: no block can notice.
+Without races between blocks only atomics on global memory can depend on it. Integer atomics of one
+kind give the same result in every order, as long as their return values are not used.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def count(keys, out):
@@ -36,9 +36,9 @@ _GROUPS = {
 
 
 def matters(unit: Unit, own: Collection[str]) -> bool:
-    """Tell whether atomics could let the order of blocks show; types are known.
+    """Tell whether atomics could make the result depend on the order of blocks; types are known.
 
-    `own` are the shared and local arrays of the kernel, which other blocks do not see.
+    `own` are the shared and local arrays of the kernel, which other blocks cannot access.
     """
     if unit.devices:
         return True

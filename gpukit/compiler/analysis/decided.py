@@ -1,8 +1,8 @@
-"""Which accesses happen only if an atomic returned a certain value.
+"""Mark the accesses that are reached only if an atomic returned a certain value.
 
-Who waits for a flag looks at its value: `if cuda.atomic.add(flag, 0, 0) == 1:` decides whether
-what stands behind it is done. Only such accesses are put in order by a fence and an atomic. Who
-reads the flag and goes on in any case has waited for nothing.
+A thread that waits for a flag tests its value: `if cuda.atomic.add(flag, 0, 0) == 1:` decides
+whether the code after it runs. A fence and an atomic order only such accesses. A thread that reads
+the flag and continues in any case has not waited.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(data, flag, out):
@@ -32,7 +32,7 @@ from gpukit.compiler.unit import Unit
 
 
 def run(unit: Unit) -> None:
-    """Mark the accesses of a unit's tree: their nodes get an attribute `decided`."""
+    """Mark the accesses of a unit's tree: their nodes get the fact `decided`."""
     if not any((tree.called(n) or "").startswith("atomic.") for n in ast.walk(unit.tree)):
         return
     from_atomic: set[str] = set()
@@ -43,14 +43,14 @@ def run(unit: Unit) -> None:
 
 
 def has_fences(unit: Unit) -> bool:
-    """Tell whether a unit has fences and atomics, which together put accesses in order."""
+    """Tell whether a unit has fences and atomics, which together order accesses."""
     names = {tree.called(n) or "" for n in ast.walk(unit.tree)}
     atomic = any(n.startswith("atomic.") for n in names)
     return atomic and not names.isdisjoint(intrinsics.FENCE_NAMES)
 
 
 class _Walk:
-    """Goes through a tree with the names, of arrays too, that tell what an atomic returned."""
+    """Walks a tree with the names of variables and arrays that depend on an atomic's result."""
 
     def __init__(self, from_atomic: set[str]) -> None:
         self.from_atomic = from_atomic
@@ -63,30 +63,30 @@ class _Walk:
                 self._statement(s, under)
                 continue
             _mark(heads, under)
-            inner = under or any(map(self._record, heads))
+            inner = under or any(map(self._is_from_atomic, heads))
             if isinstance(s, ast.For) and inner:
                 self.from_atomic |= tree.writes(s.target)
             for block in tree.blocks(s):
                 self.body(block, inner)
             waits = isinstance(s, ast.While) or any(map(tree.exits, tree.blocks(s)))
-            under = under or (inner and waits) or self._thread_loops(s)
+            under = under or (inner and waits) or self._is_left_by_atomic(s)
 
     def _statement(self, s: ast.stmt, under: bool) -> None:
         _mark([s], under)
-        if under or self._record(s):
+        if under or self._is_from_atomic(s):
             self.from_atomic |= tree.writes(s)
             for n in ast.walk(s):
                 if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
                     self.from_atomic |= tree.reads(n.value)
 
-    def _thread_loops(self, s: ast.stmt) -> bool:
+    def _is_left_by_atomic(self, s: ast.stmt) -> bool:
         """Tell whether a loop is left because of what an atomic returned."""
         if not isinstance(s, (ast.For, ast.While)):
             return False
         tests = (n for inner in s.body for n in ast.walk(inner) if isinstance(n, ast.If))
-        return any(self._record(n.test) and tree.exits([n], inner=False) for n in tests)
+        return any(self._is_from_atomic(n.test) and tree.exits([n], inner=False) for n in tests)
 
-    def _record(self, node: ast.AST) -> bool:
+    def _is_from_atomic(self, node: ast.AST) -> bool:
         names = tree.reads(node)
         atomic = any((tree.called(n) or "").startswith("atomic.") for n in ast.walk(node))
         return atomic or not names.isdisjoint(self.from_atomic)

@@ -1,4 +1,4 @@
-"""The Numba type of an expression in a kernel, where that is easy to say."""
+"""Infer the Numba type of an expression in a kernel, in the simple cases."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Expressions:
         self.unit = unit
 
     def type_of(self, node: ast.AST) -> Any:
-        """Return the Numba type of an expression, or None where that is not easy to say."""
+        """Return the Numba type of an expression, or None where it cannot be inferred simply."""
         found = getattr(self, f"_{type(node).__name__}", lambda _: None)(node)
         return types.unliteral(found) if found is not None else None
 
     def is_view(self, node: ast.AST) -> bool:
-        """Tell whether an expression stands for a part of an array, and reads nothing of it."""
+        """Tell whether an expression is a view of an array, which reads no element."""
         return isinstance(self.type_of(node), (types.Array, types.Record))
 
     def _Constant(self, node: ast.Constant) -> Any:
@@ -47,7 +47,7 @@ class Expressions:
         known = self.unit.types.get(node.id)
         value = self.unit.globals.get(node.id)
         if known is None and isinstance(value, np.generic):
-            return numpy_support.from_dtype(value.dtype)  # a constant from outside
+            return numpy_support.from_dtype(value.dtype)  # a captured constant
         return _CONSTANTS.get(type(value)) if known is None else known
 
     def _Attribute(self, node: ast.Attribute) -> Any:
@@ -94,7 +94,7 @@ class Expressions:
         return None if node.keywords else self._resolved(function, node.args)
 
     def _of_array(self, node: ast.Call) -> Any:
-        """Return the type to which `x.dtype.type(...)` converts: that of the elements of x."""
+        """Return the type to which `x.dtype.type(...)` converts: the dtype of x."""
         function = node.func
         if not (isinstance(function, ast.Attribute) and function.attr == "type"):
             return None
@@ -117,12 +117,12 @@ class Expressions:
         return known or self._of_array(node) is not None
 
     def is_math(self, node: ast.Call) -> bool:
-        """Tell whether a call is one of a mathematical function."""
+        """Tell whether a node calls a mathematical function."""
         module = getattr(self.function(node), "__module__", "") or ""
         return module == "math" or isinstance(self.function(node), np.ufunc)
 
     def is_folded(self, node: ast.AST) -> bool:
-        """Tell whether compilers put one number in the place of an expression: `1 / 9`.
+        """Tell whether compilers fold an expression to a constant: `1 / 9`.
 
         Powers and mathematical functions of constants may stay calls.
         """
@@ -147,16 +147,15 @@ class Expressions:
         try:
             kind = context.resolve_value_type(function)
             found = context.resolve_function_type(kind, tuple(given), {})
-        except Exception:  # Numba raises many kinds for what it has no type for
+        except Exception:  # Numba raises many kinds of exceptions if it finds no type
             return None
         return getattr(found, "return_type", None)
 
     def flops(self, node: ast.AST) -> dict[str, int]:
-        """Return how many operations on floats an expression or statement holds, by type.
+        """Return the floating-point operations in an expression or statement, by type.
 
         An addition, multiplication, division or mathematical function counts as one, a fused
-        multiplication and addition as two; comparisons, conversions and what compilers compute
-        count nothing.
+        multiply-add as two; comparisons, conversions and folded constants are not counted.
         """
         found: dict[str, int] = {}
         for n in ast.walk(node):
@@ -181,7 +180,7 @@ def _is_literal(node: ast.expr, value: object) -> bool:
 
 
 def subscript(base: Any, index: ast.expr) -> Any:
-    """Return the type of `base[index]`, None where that is not easy to say."""
+    """Return the type of `base[index]`, None where it cannot be inferred simply."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     if isinstance(index, ast.Constant) and isinstance(base, (types.Array, types.Record)):
         if isinstance(base, types.Record) or isinstance(index.value, str):
@@ -200,7 +199,7 @@ def subscript(base: Any, index: ast.expr) -> Any:
 
 
 def _part(base: Any, parts: list[ast.expr]) -> Any:
-    """Return the type of a part of an array that is taken with slices or an ellipsis."""
+    """Return the type of a view of an array taken with slices or an ellipsis."""
     if not hasattr(base, "layout"):
         return None
     kept = [isinstance(p, ast.Slice) or _is_literal(p, ...) or _is_literal(p, None) for p in parts]
@@ -223,7 +222,7 @@ def field(base: Any, key: Any) -> Any:
 
 
 def field_name(record: Any, key: Any) -> str | None:
-    """Return the name of a record's field that a name or a number stands for, None for others."""
+    """Return the name of the field that a key, a name or an index, selects; None for others."""
     if not isinstance(record, types.Record):
         return None
     names: list[str] = list(record.fields)

@@ -1,4 +1,4 @@
-"""Which variables a run of statements needs from before, and which it surely sets."""
+"""Find which variables a list of statements reads before setting them, and which it surely sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a loop's range."""
+"""Facts about the range of a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stores depend on: on what memory holds, or on the shape of the launch alone.
+"""Find whether stores depend on data in memory or only on the launch shape.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(keys, out, flag, n):
@@ -36,11 +36,11 @@ _GEOMETRY = kinds.THREAD_VALUES | {f"blockIdx.{a}" for a in tree.AXES}
 
 
 class Stores(NamedTuple):
-    """The arrays of a kernel by what decides which of their elements are written.
+    """The arrays of a kernel by what determines which of their elements are written.
 
-    `by_data` have a store at a place, or under a condition, that depends on what memory holds;
-    `by_shape` one that goes to the place of the thread or block, and that neither data nor the
-    value of an argument can leave out. An array with stores of both kinds is in both.
+    `by_data` have a store whose index or condition depends on data in memory; `by_shape` have one
+    whose index depends on the thread or block, and that neither data nor the value of an argument
+    can skip. An array with stores of both kinds is in both.
     """
 
     by_data: set[str]
@@ -48,7 +48,7 @@ class Stores(NamedTuple):
 
 
 def stores(unit: Unit) -> Stores:
-    """Return what decides which elements of the unit's arrays are written."""
+    """Return the unit's arrays by what determines which of their elements are written."""
     data, geometry = _Data(unit), _Geometry(unit)
     settings = _Settings(unit, geometry)
     roots = arrays.Roots(unit)
@@ -75,14 +75,14 @@ def _targets(s: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _chain(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield an expression such as `a[i].x[k]` and what it is taken from, the outermost first."""
+    """Yield an expression such as `a[i].x[k]` and its bases, the outermost first."""
     while isinstance(node, (ast.Subscript, ast.Attribute)):
         yield node
         node = node.value
 
 
 class _Source:
-    """The variables of a unit that depend on something, directly or by what decides their value."""
+    """The variables of a unit that depend on a source, by data flow or by control flow."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -96,11 +96,11 @@ class _Source:
                 self.names |= tree.writes(s.target if loop else s) if loop or plain else set()  # type: ignore[attr-defined]
 
     def is_source(self, node: ast.AST) -> bool:
-        """Tell whether a node itself is what variables are asked about."""
+        """Tell whether a node itself is a source."""
         raise NotImplementedError
 
     def depends(self, node: ast.AST) -> bool:
-        """Tell whether an expression or statement reads a source, or a variable made of one."""
+        """Tell whether an expression or statement depends on a source."""
         return any(
             self.is_source(n)
             or (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self.names)
@@ -108,11 +108,11 @@ class _Source:
         )
 
     def decides(self, head: ast.expr) -> bool:
-        """Tell whether a source decides if the body of a statement with this head is reached."""
+        """Tell whether a source determines if the body of a statement with this head runs."""
         return self.depends(head)
 
     def placed(self, body: list[ast.stmt], under: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
-        """Yield all statements; True for those that are reached only if a source says so."""
+        """Yield all statements, each with True if a source determines whether it runs."""
         for s in body:
             yield s, under
             inner = under or any(map(self.decides, tree.heads(s)))
@@ -121,13 +121,13 @@ class _Source:
             under = under or self._leaves(s)
 
     def _leaves(self, s: ast.stmt) -> bool:
-        """Tell whether a source decides if what stands behind a statement is reached."""
+        """Tell whether a source determines if the code after a statement runs."""
         inside = [h for n in tree.statements([s]) for h in tree.heads(n)]
         return bool(tree.exits([s])) and any(map(self.decides, inside))
 
 
 class _Data(_Source):
-    """What depends on what memory holds, or on other threads."""
+    """Dependence on data in memory or on other threads."""
 
     def __init__(self, unit: Unit) -> None:
         self.expressions = expressions.Expressions(unit)
@@ -141,19 +141,19 @@ class _Data(_Source):
             return record and not self.expressions.is_view(node)
         name = tree.called(node) or ""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return node.func.id in self.unit.devices  # which may read memory
+            return node.func.id in self.unit.devices  # a device function may read memory
         return name.startswith("atomic.") or name in _EXCHANGES
 
 
 class _Geometry(_Source):
-    """What depends on which thread of which block it is."""
+    """Dependence on the thread or block index."""
 
     def is_source(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Attribute) and tree.intrinsic(node) in _GEOMETRY
 
 
 class _Settings(_Source):
-    """What depends on a condition that is the same for all threads: on the value of an argument."""
+    """Dependence on a condition that all threads share, that is, on the value of an argument."""
 
     def __init__(self, unit: Unit, geometry: _Geometry) -> None:
         self.geometry = geometry

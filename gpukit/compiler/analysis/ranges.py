@@ -1,7 +1,7 @@
-"""Tests that are known to hold when a kernel is compiled, and so need not be made.
+"""Prove bounds checks at compile time by ranges of indices.
 
-In a block of 16 x 16 threads `tile[threadIdx.y, k]` with `k` from range(16) cannot leave a tile
-of 16 x 16.
+In a block of 16 x 16 threads `tile[threadIdx.y, k]` with `k` from range(16) is always inside a
+16 x 16 tile.
 
 >>> known = Ranges((16, 16, 1))
 >>> known.holds(tree.expr("cuda.threadIdx.y < 16")), known.holds(tree.expr("cuda.threadIdx.y < n"))
@@ -10,8 +10,8 @@ of 16 x 16.
 ...     known.holds(tree.expr("2 * k + 1 < 32"))
 True
 
-A guard that the person wrote proves what it says: behind `row < m` with `m = a.shape[0]` a row of
-`a` is not too large.
+A guard in the source is a proof: inside `if row < m` with `m = a.shape[0]`, `row` is a valid row
+index of `a`.
 
 >>> known = Ranges(None, {"a": 2})
 >>> known.learn(tree.stmts("m, n = a.shape")[0])
@@ -31,9 +31,9 @@ from gpukit.compiler.context import WIDEST
 
 Interval = tuple[int, int]
 Axis = tuple[str, int]
-# No array has an axis as long as this that holds an element and can be reached.
+# No axis of an array with elements is as long as this.
 LARGEST = 1 << 60
-_SAFE = 1 << 62  # far enough from where 64 bits wrap
+_SAFE = 1 << 62  # far below the overflow of 64 bits
 _LIMITS = {"threadIdx": (0, WIDEST - 1), "blockDim": (1, WIDEST)}
 _GRID_LIMITS = {"blockIdx": (0, (1 << 31) - 2), "gridDim": (1, (1 << 31) - 1)}
 _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
@@ -43,16 +43,16 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 class Ranges:
-    """What is known of the values of indices; `block` holds 0 for sizes that are not known.
+    """Known ranges of indices; `block` is the block shape, 0 for unknown sizes.
 
-    `arrays` are the arrays that keep their names, with their numbers of axes.
+    `arrays` are the arrays whose names are never reassigned, with their numbers of axes.
     """
 
     def __init__(
         self, block: tuple[int, int, int] | None, arrays: dict[str, int] | None = None
     ) -> None:
         self.known: dict[str, Interval] = {}
-        self.sizes: dict[str, Axis] = {}  # of names: "m" is ("a", 0)
+        self.sizes: dict[str, Axis] = {}  # by variable: "m" is ("a", 0)
         self.arrays = arrays or {}
         for axis, size in zip(tree.AXES, block or (0, 0, 0), strict=True):
             exact = {"threadIdx": (0, size - 1), "blockDim": (size, size)} if size else _LIMITS
@@ -61,7 +61,7 @@ class Ranges:
 
     @contextlib.contextmanager
     def loop(self, name: str, over: ast.expr) -> Iterator[None]:
-        """Know the range of a loop's variable inside a `with` block, and nothing of it after."""
+        """Record the range of a loop's variable for a `with` block; forget it afterwards."""
         found = self._range(over)
         self.forget({name})
         if found is not None:
@@ -73,7 +73,7 @@ class Ranges:
 
     @contextlib.contextmanager
     def wide(self, blocks: int) -> Iterator[None]:
-        """Know inside a `with` block that threadIdx.x counts the threads of so many blocks."""
+        """Let threadIdx.x count the threads of so many blocks inside a `with` block."""
         before = dict(self.known)
         most = blocks * self.known["blockDim_x"][1]
         self.known["cuda.threadIdx.x"] = self.known["threadIdx_x"] = (0, most - 1)
@@ -86,7 +86,7 @@ class Ranges:
             self.forget({"_wide"})
 
     def learn(self, s: ast.stmt) -> None:
-        """Note what a statement that is run once for the block sets."""
+        """Record what a statement that runs once per block sets."""
         value: ast.expr | None = None
         target = ""
         if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
@@ -104,7 +104,7 @@ class Ranges:
         self._learn_axes(s)
 
     def _learn_axes(self, s: ast.stmt) -> None:
-        """Note what `m, n = a.shape` says."""
+        """Record the sizes in `m, n = a.shape`."""
         if not (isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple)):
             return
         for axis, target in enumerate(s.targets[0].elts):
@@ -115,14 +115,14 @@ class Ranges:
                 self.known[target.id] = (0, LARGEST)
 
     def forget(self, names: set[str]) -> None:
-        """Know nothing more of some variables."""
+        """Drop what is known of some variables."""
         for name in names:
             self.known.pop(name, None)
             self.sizes.pop(name, None)
 
     @contextlib.contextmanager
     def branch(self, written: set[str]) -> Iterator[None]:
-        """Undo at the end of a `with` block what was learnt in it, and forget what it sets."""
+        """Undo at the end of a `with` block what it learned, and forget the variables written."""
         before = dict(self.known), dict(self.sizes)
         try:
             yield
@@ -140,7 +140,7 @@ class Ranges:
         return (low[0], max(low[0], high[1] - 1))  # type: ignore[index]
 
     def size(self, node: ast.expr) -> Axis | None:
-        """Return the axis of which array an expression is the size, such as `a.shape[0]`."""
+        """Return the array and axis whose size an expression is, such as `a.shape[0]`."""
         array, axis = _axis(node)
         if isinstance(node, ast.Name):
             return self.sizes.get(node.id)
@@ -149,7 +149,7 @@ class Ranges:
         return array, axis or 0
 
     def of(self, node: ast.expr) -> Interval | None:
-        """Return the least and the greatest value of an expression, if they are known."""
+        """Return the smallest and the largest value of an expression, if they are known."""
         found = self._of(node)
         return found if found is not None and -_SAFE < found[0] <= found[1] < _SAFE else None
 

@@ -1,8 +1,8 @@
-"""Find variables that are cheaper to compute again than to keep, one for each thread.
+"""Find variables that are cheaper to recompute than to store for each thread.
 
-`i = cuda.grid(1)` needs no memory across a barrier: whoever needs `i` computes it again from
-the indices. Such a variable is set once, from values that are set once, without reading
-memory; every use stands after it, in the same innermost loop.
+`i = cuda.grid(1)` needs no memory across a barrier: it is recomputed from the indices where it is
+used. Such a variable is set once, from values that are set once, without reading memory; every use
+comes after it, in the same innermost loop.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(a, n):
@@ -41,7 +41,7 @@ _MAX_NODES = 60
 
 
 def run(unit: Unit, uniformity: Uniformity) -> dict[str, ast.expr]:
-    """Return the rematerialised variables with the expressions that make them."""
+    """Return the rematerialised variables with the expressions that define them."""
     return _Finder(unit, uniformity).find()
 
 
@@ -63,7 +63,7 @@ _PURE = (abs, len, bool)
 
 
 def cast(node: ast.AST) -> types.Type | None:
-    """Return the number type to which a call converts; of `int` and `float` the widest."""
+    """Return the numeric type to which a call converts; for `int` and `float` the widest."""
     function = tree.function_of(node)
     if function is int or function is float:
         return types.int64 if function is int else types.float64
@@ -80,9 +80,9 @@ _CASTS = [
 
 
 def is_pure(node: ast.Call) -> bool:
-    """Tell whether a call does no more than give a value: that of a cast, `min` and its kin.
+    """Tell whether a call is pure, without reading memory: a cast, `min` and the like.
 
-    `max(tile)` does more: it reads an array.
+    `max(tile)` is not: it reads an array.
     """
     of_numbers = tree.calls(node, min, max) and len(node.args) > 1
     pure = of_numbers or tree.calls(node, *_PURE) or cast(node) is not None
@@ -107,7 +107,7 @@ class _Finder:
                 self.counts[node.id] = self.counts.get(node.id, 0) + 1
 
     def _scan(self, body: list[ast.stmt], visible: set[str]) -> None:
-        """Walk in order; a read of a variable outside `visible` makes it unfit.
+        """Walk in order; a read of a variable outside `visible` rules it out.
 
         `visible` are the variables set before, in this loop or around it.
         """
@@ -164,7 +164,7 @@ class _Finder:
 
     def _name_is_stable(self, name: str, rematerialised: dict[str, ast.expr]) -> bool:
         if name in rematerialised or name not in self.counts:
-            return True  # not counted: a captured object
+            return True  # a captured object, which is never assigned
         if self.counts[name] != 1:
             return False
         return name not in self.uniformity.varying

@@ -1,7 +1,7 @@
 """Find which variables may differ between the threads of a block.
 
-A value is uniform when it is made only of arguments, shapes, constants, block indices and
-sizes, and of memory read at a uniform place; it varies when threadIdx is in it, or when it is
+A value is uniform if it is computed only from arguments, shapes, constants, block indices and
+sizes, and from memory read at a uniform index; it varies if it depends on threadIdx, or if it is
 set under a condition that varies. Uniform control flow stays ordinary control flow.
 
 >>> from gpukit.compiler import intrinsics as cuda
@@ -30,10 +30,10 @@ _VARYING_CALLS = kinds.SHUFFLES | kinds.VOTES
 
 
 class Uniformity:
-    """The set of varying variables of a kernel, and what follows for expressions.
+    """The set of varying variables of a kernel, and which expressions vary.
 
-    With `whole_grid` all blocks run in step (a cooperative launch), so that block indices and
-    the results of block barriers vary too.
+    With `whole_grid` all blocks run in lockstep (a cooperative launch), so that block indices and
+    the results of block barriers vary, too.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Uniformity:
     def varies(self, node: ast.AST) -> bool:
         """Tell whether an expression may differ between threads, or must run in each of them."""
         if not self.whole_grid and tree.called(node) in kinds.BARRIERS:
-            return False  # all threads of the block get the same answer
+            return False  # all threads of the block get the same result
         if self._node_varies(node):
             return True
         return any(self.varies(n) for n in ast.iter_child_nodes(node))
@@ -66,7 +66,7 @@ class Uniformity:
             return name in kinds.THREAD_VALUES or (self.whole_grid and name in _BLOCK_INDICES)
         if isinstance(n, ast.Call):
             return self._call_varies(n)
-        # In an instrumented kernel every thread reads for itself.
+        # In an instrumented kernel every thread does its own reads.
         return bool(self.unit.instrumented) and isinstance(n, ast.Subscript) and not is_size(n)
 
     def _call_varies(self, n: ast.Call) -> bool:
@@ -102,7 +102,7 @@ class Uniformity:
         return any(self.varies(t) for t in targets)
 
     def loop_diverges(self, loop: ast.For | ast.While) -> bool:
-        """Tell whether threads may leave a loop at different times."""
+        """Tell whether threads may leave a loop in different iterations."""
         head = loop.iter if isinstance(loop, ast.For) else loop.test
         return self.varies(head) or self._jumps_vary(loop.body, divergent=False)
 
@@ -121,7 +121,7 @@ _BLOCK_INDICES = frozenset(f"blockIdx.{a}" for a in tree.AXES)
 
 
 def is_size(node: ast.Subscript) -> bool:
-    """Tell whether a subscript only asks for a size: `a.shape[0]`."""
+    """Tell whether a subscript only reads a size: `a.shape[0]`."""
     return isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
 
 
@@ -130,7 +130,7 @@ def _local_arrays(unit: Unit) -> set[str]:
 
 
 def _private_arrays(unit: Unit, whole_grid: bool) -> set[str]:
-    """Return arrays of which each thread has its own; whatever is read from them varies."""
+    """Return the arrays that are private to a thread; whatever is read from them varies."""
     own = _made_by(unit, "local.array")
     return own | _made_by(unit, "shared.array") if whole_grid else own
 
