@@ -1,1 +1,1 @@
-"""What is said of kernels that are refused."""
+"""Error messages for kernels that Numba rejects."""

@@ -1,4 +1,4 @@
-"""Say in plain words, at the line at fault, what Numba complains about."""
+"""Translate Numba's errors into plain messages at the source line that causes them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import source
 from gpukit.compiler.unit import Unit
 
-# What Numba says about the usual mistakes, the rule in plain words, and what to do.
+# Patterns in Numba's errors for the common mistakes, each with the rule and what to do.
 _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
         r"Function\((complex\d+)\) found for signature(?s:.*?)too many positional arguments",
@@ -109,7 +109,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "The operation {0} does not exist for ({1}).",
         "",
     ),
-    (  # in a device function; an intrinsic that says why it does not match is not meant
+    (  # in a device function; except for an intrinsic whose message says why it does not match
         r"intrinsic (\w+)>\) found for signature:\s*>>> \w+\((.*)\)(?s:.*)No match\.",
         "The operation {0} does not exist for ({1}).",
         "",
@@ -123,7 +123,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
 
 
 def type_rule(text: str) -> tuple[str, str]:
-    """Return rule and fix in plain words for what Numba says of types, or two empty strings.
+    """Return rule and fix for a typing error of Numba's, or two empty strings.
 
     >>> type_rule("cannot index array(float32, 1d, C) with 2 indices: UniTuple(int64 x 2)")[0]
     'An array of 1 axes is used with 2 indices.'
@@ -137,7 +137,7 @@ def type_rule(text: str) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
-    """Turn Numba's errors into ours inside a `with` block; `kinds` are the arguments' types."""
+    """Translate Numba's errors inside a `with` block; `kinds` are the types of the arguments."""
     from numba.core.errors import NumbaError
 
     try:
@@ -150,7 +150,7 @@ def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
             "write it in smaller or simpler steps",
         ) from error  # fmt: skip
     except NumbaError as error:
-        raise _translated(unit, kinds, error) from None  # it stays there as __context__
+        raise _translated(unit, kinds, error) from None  # Numba's error is kept as __context__
     except Exception as error:
         frames = list(traceback.walk_tb(error.__traceback__))
         if not _of_numba(frames[-1][0]):
@@ -188,8 +188,8 @@ def _of_numba(frame: FrameType) -> bool:
 def _baffled(
     unit: Unit, kinds: tuple[Any, ...], frames: list[tuple[FrameType, int]], error: Exception
 ) -> errors.KernelTypeError:
-    """Return the error for types that Numba's own code trips over instead of refusing them."""
-    # What Numba was about to type knows its place: the innermost object with one.
+    """Return the error for types on which Numba's own code fails instead of rejecting them."""
+    # The object that Numba was about to type has a location: take the innermost one.
     places = [getattr(frame.f_locals.get("self"), "loc", None) for frame, _ in frames]
     line = next((loc.line for loc in reversed(places) if hasattr(loc, "line")), 0)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -205,14 +205,14 @@ def _given(unit: Unit, kinds: tuple[Any, ...]) -> str:
     return ", ".join(f"{n}: {k}" for n, k in zip(unit.parameters, kinds, strict=False))
 
 
-# Numba tells of the innermost function first: where its typing failed, then its first lines.
+# Numba reports the innermost function first: where its typing failed, then its first lines.
 _INNERMOST = re.compile(
     r"^During: typing of .* at (.+) \((\d+)\)$(?s:.*?)^def (\w+)\(", re.MULTILINE
 )
 
 
 def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
-    """Return where a Numba error belongs: in the kernel or in a device function that it calls."""
+    """Return the location of a Numba error: in the kernel or in a device function that it calls."""
     found = _INNERMOST.search(text)
     if found and unit.devices and linecache.getline(found[1], int(found[2])):
         file, line, name = found[1], int(found[2]), found[3]
@@ -227,7 +227,7 @@ def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
 
 
 def _inlined(unit: Unit, line: int) -> tuple[str, str] | None:
-    """Return function and file of a line that only inlined functions have, if it is one."""
+    """Return function and file of a line that occurs only in inlined functions, else None."""
     origins = {
         facts.of(node).inlined_from
         for node in ast.walk(unit.tree)
@@ -242,7 +242,7 @@ def _at(function: Any, found: source.Source, line: int) -> dict[str, Any]:
 
 
 def _short(text: str) -> str:
-    """Keep the sentences of a Numba error that speak about the kernel, not Numba's listing."""
+    """Keep the sentences of a Numba error that concern the kernel, not Numba's listing."""
     dropped = (
         "Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ",
         "raised from ", ">>> <unknown function>",

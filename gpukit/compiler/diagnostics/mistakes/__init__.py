@@ -1,8 +1,8 @@
-"""Name the usual mistake behind a line that Numba refuses, in what the person wrote.
+"""Diagnose the common mistake in a source line that Numba rejects.
 
-Only lines that were refused are looked at, so nothing correct is ever blamed. Each rule looks at
-the expressions of the line and at what Numba said. The first that knows the mistake answers with
-the rule that was broken and what to do.
+Only rejected lines are examined, so correct code is never blamed. Each rule looks at the
+expressions of the line and at Numba's message. The first rule that matches returns the violated
+rule and what to do.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def explain(
 ) -> Advice | None:  # fmt: skip
     """Return the mistake in a line of the function `name`: the unit's, or one that it calls.
 
-    `inferred` are Numba's code of the unit and the types that it found before it stopped.
+    `inferred` are Numba's IR of the unit and the types that it had inferred before it stopped.
     """
     function = next((f for f in functions(unit) if f.__name__ == name), None)
     if function is None:

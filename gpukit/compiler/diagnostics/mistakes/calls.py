@@ -1,4 +1,4 @@
-"""Mistakes in what a kernel calls: functions of the host, wrong arguments, no function at all."""
+"""Mistakes in calls: host functions, wrong arguments, objects that are no functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpukit.compiler.frontend import source
 
 
 def python_object(line: Line) -> Advice | None:
-    """A name of something that Numba has no type for: a function, a dict, an object."""
+    """The name of an object that Numba has no type for: a function, a dict, an object."""
     said = re.search(r"Cannot determine Numba type of (<class '[^']+'>)", line.said)
     if said is None:
         return None
@@ -30,7 +30,7 @@ def python_object(line: Line) -> Advice | None:
 
 
 def _suspects(line: Line) -> Iterator[Line]:
-    """Yield the line; then every statement, for Numba may not say in which function it is."""
+    """Yield the line; then every statement, because Numba may not report the right function."""
     yield line
     for function in functions(line.unit) if "Untyped global name" in line.said else ():
         whole = line_of(line.unit, function, 0, line.said)
@@ -94,7 +94,7 @@ def arguments(line: Line) -> Advice | None:
 
 
 def not_callable(line: Line) -> Advice | None:
-    """Round brackets behind an array or a number."""
+    """A call of an array or a number: `a(i)`."""
     said = re.search(r"Invalid use of (array\(|u?int\d|float\d|complex\d|bool)", line.said)
     for node in line.of_kind(ast.Call) if said else ():
         name = ast.unparse(node.func)

@@ -1,4 +1,4 @@
-"""Floats where integers must be: which variable became one, in which line, and why."""
+"""Floats where integers are required: which variable became one, in which line, and why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gpukit.compiler import tree
 from gpukit.compiler.diagnostics.mistakes.line import Advice, Line
 
-# Numba's names of the operations on bits, those that gpukit calls for shifts among them.
+# Numba's names of the bitwise operations, and gpukit's functions for shifts.
 _OPERATIONS: dict[str, tuple[type[ast.AST], str]] = {
     **dict.fromkeys(("xor", "ixor"), (ast.BitXor, "^")),
     **dict.fromkeys(("and_", "iand"), (ast.BitAnd, "&")),
@@ -24,14 +24,14 @@ _OPERATIONS: dict[str, tuple[type[ast.AST], str]] = {
 
 
 class _Change(NamedTuple):
-    """A statement that gives a variable a value of some type."""
+    """An assignment to a variable, and the type of its value."""
 
     statement: ast.stmt
     kind: Any
 
 
 def bits(line: Line) -> Advice | None:
-    """`c ^= v`, `x & 1`, `~x` of a float."""
+    """A bitwise operation on a float: `c ^= v`, `x & 1`, `~x`."""
     said = re.search(r">>> (\w+)\((.*?)\) There are", line.said)
     if said is None or said[1] not in _OPERATIONS or "float" not in said[2]:
         return None
@@ -76,7 +76,7 @@ def _advice(
 def _of_two_types(
     rule: str, name: str, changes: list[_Change], one: _Change, other: _Change
 ) -> Advice:  # fmt: skip
-    """Advise to make signed what first gives the variable an unsigned value."""
+    """Advise to convert the first unsigned value of the variable to a signed one."""
     fix = f"give it one type: np.int64(...) where {name} gets an unsigned value"
     for statement, kind in changes:
         if isinstance(statement, ast.Assign) and not getattr(kind, "signed", True):
@@ -103,7 +103,7 @@ def _beside_a_comparison(line: Line, node: ast.AST) -> bool:
 
 
 def _mixed(changes: list[_Change]) -> tuple[_Change, _Change] | None:
-    """Return two assignments of integers that have no type in common but a float."""
+    """Return two assignments of integers whose common type is a float."""
     from gpukit.compiler.kernel_target import kernel_target
 
     for one, other in itertools.combinations(changes, 2):
@@ -115,7 +115,7 @@ def _mixed(changes: list[_Change]) -> tuple[_Change, _Change] | None:
 
 
 def _changes(line: Line, name: str) -> list[_Change]:
-    """Return what gives a variable its values, in order, and the type of each for itself."""
+    """Return the assignments to a variable, in order, each with the type of its own value."""
     if line.inferred is None:
         return []
     code, kinds = line.inferred
@@ -141,9 +141,9 @@ def _is_binary(value: Any) -> bool:
 
 
 class _Types:
-    """Types of the values that one line gives a variable, if the variable was of type `before`.
+    """The type that each line assigns to a variable, if the variable was of type `before`.
 
-    What Numba found is the common type of all of them, which is just what is to be explained.
+    Numba infers only the common type of all of them, which is what must be explained.
     """
 
     def __init__(self, code: Any, kinds: dict[str, Any], before: Any) -> None:
@@ -174,7 +174,7 @@ class _Types:
         return types.unliteral(self.kinds.get(variable.name, types.undefined))
 
     def _of(self, value: Any) -> Any:
-        """Return the type of an operand or of what computes it."""
+        """Return the type of an operand or of the expression that computes it."""
         from numba.core import ir
         from numba.core.errors import TypingError
 

@@ -1,4 +1,4 @@
-"""A line that Numba refuses, and what is said about it."""
+"""A source line that Numba rejects, and the advice about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpukit.compiler.unit import Unit
 
 
 class Advice(NamedTuple):
-    """The rule that was broken and what to do; function and line only where Numba is wrong."""
+    """The violated rule and what to do; function and line only where Numba's are wrong."""
 
     rule: str
     fix: str
@@ -23,9 +23,9 @@ class Advice(NamedTuple):
 
 @dataclass
 class Line:
-    """A line that was refused: its expressions, what its names mean, and what Numba said.
+    """A rejected line: its expressions, what its names refer to, and Numba's message.
 
-    `inferred` are Numba's code of the function, and the types that its variables got.
+    `inferred` are Numba's IR of the function and the types inferred for its variables.
     """
 
     unit: Unit

@@ -1,4 +1,4 @@
-"""One number where there are several, or several where there is one: indices, shapes, loops."""
+"""A number where a tuple is required, or a tuple for a number: indices, shapes, loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def whole_index(line: Line) -> Advice | None:
 
 
 def several(line: Line) -> Advice | None:
-    """A tuple, such as `cuda.grid(2)` or `a.shape`, where a number is needed."""
+    """A tuple, such as `cuda.grid(2)` or `a.shape`, where a number is required."""
     if "UniTuple(int64 x" not in line.said:
         return None
     indexed = {id(n.value) for n in line.of_kind(ast.Subscript)}
@@ -72,7 +72,7 @@ def unpacked(line: Line) -> Advice | None:
 
 
 def no_sequence(line: Line) -> Advice | None:
-    """`for k in 10`."""
+    """A loop over a number: `for k in 10`."""
     if "Invalid use of getiter" not in line.said:
         return None
     owner = next((s for s in tree.statements(line.function.body) if _heads(s, line)), None)

@@ -1,4 +1,4 @@
-"""Mistakes in what a kernel computes and where it stores it."""
+"""Mistakes in what a kernel computes and stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpukit.compiler.frontend import captures
 
 
 def global_array(line: Line) -> Advice | None:
-    """A store into an array that the kernel takes from outside."""
+    """A store into a captured array."""
     if "readonly array" not in line.said:
         return None
     for node in line.of_kind(ast.Name):
@@ -29,7 +29,7 @@ def global_array(line: Line) -> Advice | None:
 
 
 def text(line: Line) -> Advice | None:
-    """Text that is put together: "%d" % i, "{}".format(i), "i = " + str(i)."""
+    """String formatting: "%d" % i, "{}".format(i), "i = " + str(i)."""
     for node in line.of_kind(ast.Attribute, ast.BinOp):
         joined = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add))
         parts = [node.left, node.right] if joined else []
@@ -44,7 +44,7 @@ NO_TEXT = Advice("A kernel cannot put text together.", "print the parts: print('
 
 
 def atomic(line: Line) -> Advice | None:
-    """`cuda.atomic.add(out[0], 1)` or of a number: an atomic takes an array and an index."""
+    """An atomic on a number, `cuda.atomic.add(out[0], 1)`: it takes an array and an index."""
     if not re.search(r"[gs]etitem\((u?int|float|complex|bool)", line.said):
         return None
     for node in line.of_kind(ast.Call):
@@ -60,7 +60,7 @@ def atomic(line: Line) -> Advice | None:
 
 
 def power(line: Line) -> Advice | None:
-    """`x ^ 2` for a power, and `&` for `and`: operations on the bits of integers."""
+    """Bitwise operators by mistake: `x ^ 2` for a power, `&` for `and`."""
     said = re.search(r"<built-in function (xor|and_|or_)>", line.said)
     if said is None or not re.search(r"float|complex", line.said):
         return None
@@ -74,7 +74,7 @@ def power(line: Line) -> Advice | None:
 
 
 def attribute(line: Line) -> Advice | None:
-    """`out.append(x)`, `a.length`, `a[i].astype(np.float32)`."""
+    """An unknown attribute: `out.append(x)`, `a.length`, `a[i].astype(np.float32)`."""
     said = re.search(r"Unknown attribute '(\w+)' of type (array|\w+)", line.said)
     for node in line.of_kind(ast.Attribute) if said else ():
         if not said or node.attr != said[1]:
@@ -95,7 +95,7 @@ def attribute(line: Line) -> Advice | None:
 
 
 def whole_array(line: Line) -> Advice | None:
-    """A function or operator for numbers that is given a whole array."""
+    """A function or operator for numbers that is applied to a whole array."""
     said = re.search(r"found for signature: >>> (\w+)\((.*?)\) There are", line.said)
     if said is None or "raised a specific error" in line.said:
         return None
