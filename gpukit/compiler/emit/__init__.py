@@ -1,1 +1,1 @@
-"""Write the plan of a kernel as Python loops, and what instrumented kernels add to them."""
+"""Emit the plan of a kernel as Python loops, with the calls that instrument them."""

@@ -1,4 +1,4 @@
-"""Which accesses a row of threads makes, as far as it is known before its loop runs."""
+"""Find the accesses of a row of threads whose ranges are known before its loop runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.lowering import access, polling, region_tree
 
-# An access of every thread of a row: its node, what it does, its indices.
+# An access by every thread of a row: its node, kind and indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]
-_LARGE = 1 << 31  # from here on, numbers in the text of a range are not computed with
+_LARGE = 1 << 31  # ranges with constants of this size or more are not analysed
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
@@ -27,7 +27,7 @@ def affine(
 ) -> dict[Any, tuple[str, list[Form]]]:
     """Return the accesses whose range over the row is known before the loop: array and indices."""
     found: dict[Any, tuple[str, list[Form]]] = {}
-    # Not of arrays that each thread has its own of: their shapes may differ.
+    # Not those of arrays private to a thread: their shapes may differ.
     varying = (
         tree.writes(thread_loop.body) | kernel.rewriter.thread_arrays | kernel.schedule.live_across
     )
@@ -47,7 +47,7 @@ def affine(
 def checked_one_by_one(
     kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: Collection[Any]
 ) -> bool:
-    """Tell whether a thread checks an access by itself, for it is not among those `known`."""
+    """Tell whether a thread checks an access itself, because it is not among those `known`."""
     return any(
         isinstance(node, ast.Subscript)
         and arrays.is_whole(kernel.unit, node)
@@ -57,12 +57,12 @@ def checked_one_by_one(
 
 
 class InLoops:
-    """The accesses of a thread loop whose range over the row and over short loops is known before.
+    """The accesses of a thread loop whose range over the row and over short loops is known.
 
     `found` has array, axis and form of an index at all ends of the loops that it depends on, by the
     key of the access; `factors` multiply the variables of loops, so they must be small. `short`
-    are keys of ranges, `texts` those accesses as they stand. In an instrumented kernel there are
-    none in loops (`of_row`).
+    are keys of ranges, `texts` those accesses as written. In an instrumented kernel there are none
+    in loops (`of_row`).
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class InLoops:
         counts = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
         kept = kernel.rewriter.thread_arrays | kernel.schedule.live_across
         self._once = {name for name, count in counts.items() if count == 1} - kept
-        # An array with a name that the thread sets may be another one.
+        # A name that the thread assigns may refer to another array.
         self._varying = kept | set(counts) | set(thread_loop.forms.rematerialised)
         self._walk(body, thread_loop.forms, [])
         for key in self._unknown:
@@ -101,7 +101,7 @@ class InLoops:
                     forms = Forms(known, forms.types, forms.fixed)
 
     def _loop(self, s: ast.stmt, forms: Forms) -> _Loop | None:
-        """Return a loop whose first and last round are known along the row, near each other."""
+        """Return a loop whose first and last iteration are known along the row and close."""
         if not isinstance(s, ast.For) or not isinstance(s.target, ast.Name):
             return None
         ends = polling.ends(s.iter)
@@ -142,7 +142,7 @@ class InLoops:
 def _at_ends(form: Form, loops: list[_Loop], factors: list[ast.expr]) -> list[Form] | None:
     """Return the form of an index at the ends of all loops that it depends on.
 
-    `factors` gets what multiplies the variables of these loops.
+    The factors of the variables of these loops are appended to `factors`.
     """
     rests = [form.rest]
     for loop in reversed(loops):
@@ -166,7 +166,7 @@ def _is_large(node: ast.AST) -> bool:
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop's variable, and its values in the first and the last round."""
+    """A loop's variable, and its values in the first and the last iteration."""
 
     name: str
     first: ast.expr
@@ -174,7 +174,7 @@ class _Loop:
 
 
 def of_row(kernel: Kernel, thread_loop: region_tree.ThreadLoop) -> list[RowAccess] | None:
-    """Return the accesses of a thread loop in order, if all threads of a row make each once."""
+    """Return the accesses of a thread loop in order, if every thread of a row does each once."""
     known = affine(kernel, thread_loop)
     found: list[RowAccess] = []
     for s in thread_loop.body:
@@ -193,9 +193,9 @@ def of_row(kernel: Kernel, thread_loop: region_tree.ThreadLoop) -> list[RowAcces
 
 
 def of_loop(kernel: Kernel, row: region_tree.RowFor, local: set[str]) -> list[RowAccess]:
-    """Return the reads of a loop in step if others see nothing of what it writes, else nothing.
+    """Return the reads of a lockstep loop if it writes nothing that others see, else nothing.
 
-    `local` are arrays of which each thread has its own: no other thread can be in its way.
+    `local` are arrays private to a thread: no other thread can conflict with their accesses.
     """
     found: list[RowAccess] = []
     written = {
@@ -224,13 +224,13 @@ def of_loop(kernel: Kernel, row: region_tree.RowFor, local: set[str]) -> list[Ro
 
 
 def _hides_accesses(kernel: Kernel, s: ast.stmt) -> bool:
-    """Tell whether an access stands where it may not be evaluated."""
+    """Tell whether a statement has an access that may not be evaluated."""
     hidden = (part for node in ast.walk(s) for part in _hidden(kernel, node))
     return any(touches(kernel, inner) for part in hidden for inner in ast.walk(part))
 
 
 def _hidden(kernel: Kernel, node: ast.AST) -> list[ast.AST]:
-    """Return the parts of a node that may not be evaluated when it is, or are recorded apart."""
+    """Return the parts of a node that are evaluated conditionally, or recorded separately."""
     fields = isinstance(node, (ast.Attribute, ast.Subscript))
     if fields and (kernel.rewriter.record_field(node) is not None or _is_record(kernel, node)):
         return [node]  # recorded field by field
@@ -248,7 +248,7 @@ def _is_record(kernel: Kernel, node: ast.AST) -> bool:
 
 
 def touches(kernel: Kernel, node: ast.AST) -> bool:
-    """Tell whether a node itself reads or writes an array, as far as its form tells."""
+    """Tell whether a node itself reads or writes an array, judged by its form."""
     if isinstance(node, ast.Attribute):
         return kernel.rewriter.record_field(node) is not None
     if isinstance(node, ast.Call):
@@ -279,7 +279,7 @@ def _is_array(kernel: Kernel, node: ast.expr) -> bool:
 
 
 def rounds_of(over: ast.expr) -> tuple[ast.expr, ast.expr | None]:
-    """Return the start of a range with step 1, and how often it goes round."""
+    """Return the start of a range with step 1, and the number of iterations."""
     arguments = over.args if isinstance(over, ast.Call) else []
     if len(arguments) == 1:
         return tree.const(0), arguments[0]
@@ -289,7 +289,7 @@ def rounds_of(over: ast.expr) -> tuple[ast.expr, ast.expr | None]:
 
 
 def _factors(node: ast.expr, name: str) -> list[ast.expr] | None:
-    """Return what a variable is multiplied by in an expression that is linear in it, else None.
+    """Return the factors of a variable in an expression that is linear in it, else None.
 
     >>> sums = map(tree.expr, ("k", "w * k + i", "n - k", "k * k", "k % 2"))
     >>> [f and [ast.unparse(e) for e in f] for f in (_factors(e, "k") for e in sums)]
@@ -312,7 +312,7 @@ def _factors(node: ast.expr, name: str) -> list[ast.expr] | None:
 
 
 def _in_order(s: ast.stmt) -> list[tuple[ast.AST, int]]:
-    """Return the nodes of a statement with the kind of access that they would be, reads first."""
+    """Return the nodes of a statement, each with the kind of access it would be, reads first."""
     value = [(n, checker_state.LOAD) for n in ast.walk(s.value)]  # type: ignore[attr-defined]
     if isinstance(s, ast.Expr):
         return value
@@ -329,7 +329,7 @@ def _parts(target: ast.expr) -> list[ast.expr]:
 
 
 def _below(target: ast.expr) -> list[ast.AST]:
-    """Return what an assignment reads to find its target: the index and what it is made of."""
+    """Return what an assignment reads to find its target: the nodes of the index."""
     parts = _parts(target)
     return [
         n for t in parts if isinstance(t, ast.Subscript)

@@ -1,4 +1,4 @@
-"""What a loop over threads needs to be sure of before it can run without checks and polls."""
+"""The tests that must hold before a loop over threads can run without checks and polls."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import polling, region_tree
 
-# An index, and the size that it is known to be below.
+# An index, and a size that is known to bound it.
 Guard = tuple[Form, ast.expr]
 
 
 class Bounds:
-    """Knows which indices the guards around prove to be below a size."""
+    """Keeps the guards around a loop, and which indices they prove to be below a size."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self.kernel, self.memory = kernel, memory
@@ -29,7 +29,7 @@ class Bounds:
 
     @contextlib.contextmanager
     def behind(self, guards: list[Guard], *, without: str = "") -> Iterator[None]:
-        """Know what guards prove inside a `with` block; nothing about the name `without`."""
+        """Add guards for a `with` block, except those that involve the name `without`."""
         before = self.guards
         sizes = [(form, self.ranges.size(size)) for form, size in guards]
         kept = [g for g in before if without not in tree.reads(g[0].rest)]
@@ -42,7 +42,7 @@ class Bounds:
     def tests(
         self, indices: Iterable[tuple[str, int, Form]], low: ast.expr, high: ast.expr
     ) -> list[ast.expr]:
-        """Return the test that all these indices of a row stay inside; none if none is needed.
+        """Return the test that all these indices of a row are in bounds; none if none is needed.
 
         Each is given by array, axis and form.
         """
@@ -57,7 +57,7 @@ class Bounds:
     def _test(
         self, array: str, axis: int, form: Form, low: ast.expr, high: ast.expr
     ) -> ast.expr | None:
-        """Return the test that an index stays inside an axis along the row, if one is needed."""
+        """Return the test that an index is in bounds along the row, if one is needed."""
         last = tree.expr("high - 1", high=high)
         own = self.memory.fixed_shape(array)
         size = tree.expr(f"{array}.shape[{axis}]") if own is None else tree.const(own[axis])
@@ -67,14 +67,14 @@ class Bounds:
             *self.memory.shared,
             *self.memory.local,
         }:
-            # Indices beyond 32 bits are a finding: they count as outside.
+            # Indices beyond 32 bits are a finding: they count as out of bounds.
             narrow = tree.call(self.rewriter.helper("bounds", "least"), size, tree.const(1 << 31))
             places = map(self.rewriter.expression, ends)
             return tree.call(self.rewriter.helper("bounds", name), narrow, *places)
         least, most = (ends[0], ends[-1]) if form.factor >= 0 else (ends[-1], ends[0])
         holds = self.ranges.holds
         if holds(tree.expr("0 <= e", e=least)):
-            # An empty row may have its ends outside: it has no access either.
+            # The ends of an empty row may be out of bounds: it has no access.
             below = holds(tree.expr("e < n", e=most, n=size))
             if below or self._is_guarded(form, self.ranges.size(size)):
                 return None
@@ -85,10 +85,10 @@ class Bounds:
     def short_loops(
         self, thread_loop: region_tree.ThreadLoop
     ) -> tuple[set[Any], dict[Any, ast.expr]]:
-        """Return the loops of a thread whose rounds are known along the row, and tests of them.
+        """Return the loops of a thread whose trip counts are known along the row, and their tests.
 
-        The loops are given by the keys of their ranges, the tests stand under their own. Where all
-        tests hold, no thread has more than `MOST_ROUNDS` rounds in a nest of them.
+        The loops are given by the keys of their ranges, the tests by their own keys. Where all
+        tests hold, no thread has more than `MOST_ROUNDS` iterations in a nest of them.
         """
         ranges: set[Any] = set()
         tests: dict[Any, ast.expr] = {}
@@ -119,7 +119,7 @@ class Bounds:
                 self._short_loops(block, forms, inner, ranges, tests)
 
     def small(self, factors: Iterable[ast.expr]) -> list[ast.expr]:
-        """Return the tests that numbers are from 0 on and below 2**31."""
+        """Return the tests that integers are at least 0 and below 2**31."""
         inside, most = self.rewriter.helper("bounds", "inside"), tree.const(1 << 31)
         return [
             tree.call(inside, most, self.rewriter.expression(f))
@@ -137,7 +137,7 @@ class Bounds:
 
 
 def _most_rounds(loop: ast.For, forms: Forms) -> ast.expr | None:
-    """Return a limit of a loop's rounds that is fixed along the row, if one is known.
+    """Return an upper bound of a loop's trip count that is fixed along the row, if known.
 
     That of `range(max(x - r, 0), min(x + r + 1, n))` is `2 * r + 1`.
     """
@@ -157,7 +157,7 @@ def _most_rounds(loop: ast.For, forms: Forms) -> ast.expr | None:
 
 
 def _arguments(e: ast.expr, function: Any) -> list[ast.expr]:
-    """Return the arguments of a call of `min` or `max`; anything else alone."""
+    """Return the arguments of a call of `min` or `max`; any other expression in a list."""
     if isinstance(e, ast.Call) and tree.calls(e, function):
         return [*e.args, e]
     return [e]

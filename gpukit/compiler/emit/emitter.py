@@ -1,4 +1,4 @@
-"""Put the steps of a block together: the plan of a kernel as a Python function of loops."""
+"""Emit the plan of a kernel as a Python function of loops."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Emitter:
         return [*entry.prologue(self.kernel), *self.memory.lay_out()]
 
     def _blocks(self) -> list[ast.stmt]:
-        """Return the loop over blocks; in step, all blocks run in each loop over threads."""
+        """Return the loop over blocks; in lockstep, each loop over threads covers all blocks."""
         inner = self._begin_block() + self.steps(self.schedule.steps)
         if self.schedule.whole_grid:
             return inner
@@ -49,10 +49,10 @@ class Emitter:
         return [*before, ast.For(tree.store("_block"), over, inner or [ast.Pass()], [])]
 
     def _groups(self) -> list[ast.stmt]:
-        """Return the loop over groups of neighbouring blocks that begin coarsened.
+        """Return the loop over groups of neighbouring blocks that start coarsened.
 
-        A group ends with its row of blocks. Until its blocks go on alone, threadIdx_x counts the
-        threads of all of them, and blockIdx_x is that of the first.
+        A group ends with its row of blocks. Until its blocks continue separately, threadIdx_x
+        counts the threads of all of them, and blockIdx_x is that of the first.
         """
         width = self.options.block[0]  # type: ignore[index]
         least = self.rewriter.helper("bounds", "least").id
@@ -84,7 +84,7 @@ class Emitter:
         return made
 
     def _begin_block(self) -> list[ast.stmt]:
-        """Find the block's indices, give shared memory a poison and parameters their values."""
+        """Compute the block's indices, poison shared memory and set the parameters."""
         new: list[ast.stmt] = []
         if not self.schedule.whole_grid:
             if self.options.readable:
@@ -104,14 +104,14 @@ class Emitter:
         return new
 
     def steps(self, steps: list[region_tree.Step]) -> list[ast.stmt]:
-        """Return the statements for some steps."""
+        """Return the statements for a list of steps."""
         return [s for step in steps for s in getattr(self, f"_{type(step).__name__}")(step)]
 
     def _ParallelRegion(self, step: region_tree.ParallelRegion) -> list[ast.stmt]:
         return self.threads.of_block(step.rows)
 
     def _test(self, test: ast.expr) -> ast.expr:
-        """Rewrite a condition or range that the whole block shares."""
+        """Rewrite a condition or range that is uniform in the block."""
         with self.rewriter.for_block():
             return self.rewriter.expression(test)
 
@@ -151,7 +151,7 @@ class Emitter:
             body = [*recorded, *body]
         if target not in self.schedule.live_across:
             return [ast.For(tree.clone(step.loop.target), over, body, [])]
-        # The threads keep a variable of this name; let each have the loop's value.
+        # Each thread keeps its own variable of this name: store the loop's value in all of them.
         round_ = self.unit.named("_step_{}", target)
         keep = tree.stmts(f"{self.kernel.kept(target)}[thread] = {round_}")
         body = [
@@ -251,7 +251,7 @@ class Emitter:
 
 
 def _written(steps: list[region_tree.Step]) -> set[str]:
-    """Return the variables that steps set once for the block."""
+    """Return the variables that steps set once per block."""
     names: set[str] = set()
     for step in steps:
         if isinstance(step, region_tree.Once):

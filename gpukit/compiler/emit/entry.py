@@ -1,7 +1,7 @@
-"""What stands around a kernel's loops: its parameters, its arguments, the block that runs.
+"""Emit the entry of a kernel: its parameters, its arguments, the loop over blocks.
 
-The function does blocks `_first` to `_last`; what it gets besides the kernel's arguments are
-addresses: of the argument buffer, of the error context and of scratch memory.
+The function runs blocks `_first` to `_last`. Its other parameters are addresses: of the argument
+buffer, of the error context and of scratch memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def parameters(kernel: Kernel) -> list[str]:
 
 
 def prologue(kernel: Kernel) -> list[ast.stmt]:
-    """Return what reads geometry and arguments from the argument buffer."""
+    """Return the statements that read geometry and arguments from the argument buffer."""
     new: list[ast.stmt] = []
     mark = kernel.rewriter.helper("control", "mark_stack")
     new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
@@ -47,25 +47,25 @@ def prologue(kernel: Kernel) -> list[ast.stmt]:
 
 
 def written_parameters(kernel: Kernel) -> list[str]:
-    """Return the parameters that the kernel changes: each block begins with what was given."""
+    """Return the parameters that the kernel assigns to: each block starts with the argument."""
     written = tree.writes(kernel.unit.tree)
     return [name for name in kernel.arguments if name in written]
 
 
 def given(kernel: Kernel, name: str) -> str:
-    """Return the name of what the caller gave for a parameter."""
+    """Return the name of the argument passed for a parameter."""
     return kernel.unit.named("_given_{}", name)
 
 
 def flat_axes(kernel: Kernel) -> list[ast.stmt]:
-    """Return what sets the thread indices for which there is no loop."""
+    """Return the statements that set the thread indices for which there is no loop."""
     sizes = zip(tree.AXES, kernel.options.block or (0, 0, 0), strict=True)
     flat = [axis for axis, size in sizes if size == 1 and axis != "x"]
     return [tree.assign(f"threadIdx_{axis}", tree.const(0)) for axis in flat]
 
 
 def block_index(block: str) -> list[ast.stmt]:
-    """Return what finds the indices of a block by its number."""
+    """Return the statements that compute the indices of a block from its linear index."""
     return tree.stmts(
         f"blockIdx_x = {block} % gridDim_x\n"
         f"blockIdx_y = {block} // gridDim_x % gridDim_y\n"
@@ -74,12 +74,12 @@ def block_index(block: str) -> list[ast.stmt]:
 
 
 def before_first_block() -> list[ast.stmt]:
-    """Begin one before the first block; counting on is cheaper than dividing each time."""
+    """Start one before the first block: incrementing is cheaper than dividing for each block."""
     return [*block_index("_first"), *tree.stmts("blockIdx_x = blockIdx_x - 1")]
 
 
 def next_block(kernel: Kernel) -> list[ast.stmt]:
-    """Return what counts the indices on to the next block, and enters it."""
+    """Return the statements that advance the indices to the next block, and enter it."""
     index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
     size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
     following = tree.call(kernel.rewriter.helper("control", "next_block"), *index, *size)
@@ -87,17 +87,17 @@ def next_block(kernel: Kernel) -> list[ast.stmt]:
 
 
 def enter_block(kernel: Kernel) -> list[ast.stmt]:
-    """Return what stands before each block."""
+    """Return the statements that run before each block."""
     return [poll(kernel), note(kernel)]
 
 
 def poll(kernel: Kernel) -> ast.stmt:
-    """Return what stops the kernel if somebody asked for it."""
+    """Return the statement that stops the kernel if this was requested."""
     return ast.Expr(tree.call(kernel.rewriter.helper("control", "poll"), tree.name("_context")))
 
 
 def note(kernel: Kernel) -> ast.stmt:
-    """Return what notes which block runs now, for errors."""
+    """Return the statement that records which block runs, for errors."""
     begin = kernel.rewriter.helper("control", "begin_block")
     index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
     return ast.Expr(tree.call(begin, tree.name("_context"), *index))

@@ -1,8 +1,7 @@
-"""What instrumented kernels add: calls that report accesses, barriers, branches and values.
+"""Emit the calls of instrumented kernels that record accesses, barriers, branches and values.
 
-Where all indices of a thread loop are affine in threadIdx.x, each access of the whole row is
-reported by one call, and the loop behind it runs without checks. Otherwise every thread reports its
-own.
+Where all indices of a thread loop are affine in threadIdx.x, one call records each access of the
+whole row, and the loop after it runs without checks. Otherwise every thread records its own.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from gpukit.compiler.runtime import shuffles, storage
 
 @dataclass(frozen=True)
 class OwnSegment:
-    """An array that a kernel makes itself, as a segment of `checker_state`.
+    """An array that a kernel creates itself, as a segment of `checker_state`.
 
-    `spelled` is what the person called it. `stride` bytes lie between the arrays of two blocks or
-    threads; `granule` is the size of a cell, if it is not that of an element. An array that tells
+    `spelled` is its name in the source. `stride` is the bytes from one block's or thread's array to
+    the next; `granule` is the size of a cell, if it is not that of an element. An array that tracks
     whether a variable is assigned (`frontend.unassigned`) names this `variable`.
     """
 
@@ -46,11 +45,11 @@ class OwnSegment:
 
 
 class Instruments:
-    """Writes the calls that report what an instrumented kernel does; nothing for others.
+    """Emits the calls that record what an instrumented kernel does; nothing for other kernels.
 
     `segments` are the kernel's own arrays, `variables` those of a recording with their numbers,
-    `flops` the operations of the statements of a profile by their own location, `steps` what a
-    recording shows a statement as, by the same.
+    `flops` the operations of the statements of a profile by their own location, `steps` the text of
+    a statement in a recording by its own location.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
@@ -69,7 +68,7 @@ class Instruments:
     # ---- where the kernel's own arrays lie, and which block runs --------------------------
 
     def record_segments(self) -> list[ast.stmt]:
-        """Tell where the kernel's own arrays lie."""
+        """Return the statements that record the addresses of the kernel's own arrays."""
         if not self.instrumented:
             return []
         new: list[ast.stmt] = []
@@ -106,17 +105,17 @@ class Instruments:
         return ast.Expr(tree.call(hook, *words, *places))
 
     def record_block(self) -> list[ast.stmt]:
-        """Tell that a block begins."""
+        """Return the statements that record the start of a block."""
         return self.record("begin_block", None, tree.name("_block"))
 
     def tick(self) -> list[ast.stmt]:
-        """Tell that another run of loops over threads begins (profiles and recordings)."""
+        """Return the statements that record the start of loops over threads (`detailed` only)."""
         return self.record("tick", None) if self.unit.detailed else []
 
     # ---- what the whole block does --------------------------------------------------------
 
     def record(self, name: str, like: ast.AST | None, *arguments: ast.expr) -> list[ast.stmt]:
-        """Return the statement that tells of something the whole block does."""
+        """Return the statements that record something the whole block does."""
         if not self.instrumented:
             return []
         given = ast.Tuple(list(arguments), ast.Load())
@@ -128,7 +127,7 @@ class Instruments:
         return self.rewriter.location(node, "", what) >> checker_state.LOCATION_SHIFT
 
     def record_once(self, s: ast.stmt) -> list[ast.stmt]:
-        """Tell of a statement that is done once for the whole block."""
+        """Return the statements that record a statement that runs once per block."""
         if not self.unit.detailed:
             return []
         location = self._location(s, f"{ast.unparse(s)};")
@@ -139,7 +138,7 @@ class Instruments:
         return self.record("work", s, *parts)
 
     def _step(self, s: ast.stmt) -> str:
-        """Return what a recording shows a statement as; "" for one that the compiler has added."""
+        """Return the text of a statement in a recording; "" for one that the compiler added."""
         if self.unit.returned in tree.writes(s):
             leaves = isinstance(s, ast.Assign) and getattr(s.value, "value", False)
             return "return" if leaves else ""
@@ -147,13 +146,13 @@ class Instruments:
         return "run" if step is None else step
 
     def record_test(self, test: ast.expr) -> list[ast.stmt]:
-        """Tell of a condition that is the same for the whole block (recordings)."""
+        """Return the statements that record a condition uniform in the block (recordings)."""
         if self.instrumented != "values":
             return []
         return self.record_once(tree.at(ast.Expr(test), test))
 
     def record_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
-        """Tell of a barrier of the block or, `grid_barrier`, of the grid."""
+        """Return the statements that record a barrier of the block or, `grid_barrier`, the grid."""
         if not self.instrumented:
             return []
         return self.record(
@@ -161,7 +160,7 @@ class Instruments:
         )
 
     def record_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
-        """Tell who has returned before a barrier."""
+        """Return the statements that record which threads returned before a barrier."""
         everywhere = name == "grid_return"
         if (
             not (self.rewriter.returned and self.instrumented)
@@ -174,13 +173,13 @@ class Instruments:
         return self.record(name, call, location, count, gone)
 
     def record_warps(self, step: region_tree.WarpBarrier) -> list[ast.stmt]:
-        """Tell of a syncwarp or a fence."""
+        """Return the statements that record a syncwarp or a fence."""
         active = self.mask_address(step.mask, tree.const(0))
         location = tree.const(self._location(step.call, refuse.written(step.call, self.unit)))
         return self.record("sync_warps", step.call, location, tree.name("_all_threads"), active)
 
     def record_branch(self, step: region_tree.Branch) -> list[ast.stmt]:
-        """Tell which threads take a branch (profiles)."""
+        """Return the statements that record which threads take a branch (profiles)."""
         location = self._location(step.node, "")
         self.flops[location] = self.expressions.flops(tree.heads(step.node)[0])
         taken = self.mask_address(step.taken, tree.const(0))
@@ -204,13 +203,13 @@ class Instruments:
     # ---- values, for recordings -----------------------------------------------------------
 
     def values_of_block(self, s: ast.stmt) -> list[ast.stmt]:
-        """Tell what a statement has set for all threads."""
+        """Return the statements that record what a statement has set for all threads."""
         if self.instrumented != "values":
             return []
         return self._values(tree.writes(s), tree.const(checker_state.EVERYONE))
 
     def values_of_thread(self, thread_loop: region_tree.ThreadLoop) -> list[ast.stmt]:
-        """Tell what a thread's variables are behind a thread loop."""
+        """Return the statements that record a thread's variables after a thread loop."""
         if self.instrumented != "values":
             return []
         self.rewriter.uses_thread = True
@@ -235,9 +234,9 @@ class Instruments:
     # ---- what a row of threads does -------------------------------------------------------
 
     def is_surely_whole(self, thread_loop: region_tree.ThreadLoop) -> bool:
-        """Tell whether a loop only checks that all lanes are in a warp operation that all are in.
+        """Tell whether a loop only checks the mask of a warp operation that surely passes.
 
-        Where all threads of whole warps do it, and the mask names every lane, none is missing.
+        Where all threads of whole warps take part and the mask has every lane, none is missing.
         """
         threads = math.prod(self.kernel.options.block or (0,))
         if self.instrumented != "access" or threads == 0 or threads % shuffles.WARP:
@@ -273,7 +272,7 @@ class Instruments:
         low: ast.expr,
         high: ast.expr,
     ) -> tuple[list[ast.stmt], list[ast.expr]]:
-        """Return the calls that tell the accesses of a row, and the tests that allow it."""
+        """Return the calls that record the accesses of a row, and the tests that allow it."""
         own = self.memory.local
         stores = [t for t in recorded if t[1] == checker_state.STORE and t[0].value.id not in own]  # type: ignore[attr-defined]
         claim = self.instrumented == "access" and len(stores) == 1
@@ -290,10 +289,10 @@ class Instruments:
         self, name: str, recorded: accesses.RowAccess, thread_loop: region_tree.ThreadLoop, low:
         ast.expr, high: ast.expr, kind: int,
     ) -> ast.expr:  # fmt: skip
-        """Return the call that tells one access of all threads of a row."""
+        """Return the call that records one access of all threads of a row."""
         node, how, forms = recorded
         array = node.value.id  # type: ignore[attr-defined]
-        if how == checker_state.LOAD:  # of `a[i] += v`, whose write is another access
+        if how == checker_state.LOAD:  # in `a[i] += v`, whose write is another access
             node = copy.copy(node)
             node.ctx = ast.Load()
         location = self.rewriter.location(node, array, refuse.written(node, self.unit))
@@ -310,7 +309,7 @@ class Instruments:
         return tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), *parts)
 
     def _of_thread(self, array: str, x: ast.expr) -> ast.expr:
-        """Return an array, of a local one what the thread at x has of it."""
+        """Return an array; for a local array, that of the thread at x."""
         if array not in self.memory.local:
             return tree.name(array)
         return self.memory.of_thread(array, tree.expr("row_start + x", x=x))
@@ -321,12 +320,13 @@ class Instruments:
         flag = self.recorded.get(id(thread_loop))
         return [ast.If(tree.expr("f == 0", f=tree.name(flag)), [call], [])] if flag else [call]
 
-    # ---- all rounds of a loop at once -----------------------------------------------------
+    # ---- all iterations of a loop at once -------------------------------------------------
 
     def loop(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        """Tell before a loop in step what its rounds read, if others see nothing that it writes.
+        """Return what records the reads of all iterations before a lockstep loop.
 
-        A flag says whether that was possible; else each round tells its own.
+        This needs a loop that writes nothing that other threads see. A flag says whether it was
+        possible; else each iteration records its own reads.
         """
         if self.instrumented != "access":
             return []
@@ -365,7 +365,7 @@ class Instruments:
 
 
 def _names_all_lanes(s: ast.stmt) -> bool:
-    """Tell whether a statement checks the mask of all 32 lanes, or the lane that one reads from."""
+    """Tell whether a statement checks a mask of all 32 lanes, or the lane that is read from."""
     if not isinstance(s, ast.Expr):
         return False
     name = tree.called(s.value)

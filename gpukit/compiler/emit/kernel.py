@@ -1,4 +1,4 @@
-"""What the writers of one kernel share: the plan, the options, the rewriter, what is known."""
+"""The state that the emitters of one kernel share: plan, options, rewriter, known ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpukit.compiler.unit import Unit
 
 @dataclass(frozen=True)
 class Options:
-    """What a kernel is specialised for, besides the types of its arguments.
+    """What a kernel is specialised for besides the types of its arguments.
 
     `block` is the block shape if it is fixed, `distinct` promises that no two array arguments
     overlap.
@@ -28,7 +28,7 @@ class Options:
 
 
 class Kernel:
-    """One kernel on its way from a plan to Python: `width` is that of the rows being written."""
+    """One kernel being emitted from its plan; `width` is that of the current rows."""
 
     def __init__(
         self,
@@ -53,5 +53,5 @@ class Kernel:
         self.width = tree.name("blockDim_x")
 
     def kept(self, name: str) -> str:
-        """Return the name of the thread array in which threads keep a variable."""
+        """Return the name of the thread array that stores a variable for each thread."""
         return self.unit.named("{}_of", name)

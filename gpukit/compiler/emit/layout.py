@@ -1,7 +1,7 @@
-"""The memory of a kernel: shared arrays, local arrays, and what threads keep between loops.
+"""Lay out the memory of a kernel: shared arrays, local arrays, variables kept between loops.
 
-It lies in one piece of scratch memory, each array at an offset. Offsets are numbers where the
-number of threads of a block is known, else they are added up when the kernel begins.
+It is one piece of scratch memory, with each array at an offset. Offsets are constants if the
+number of threads per block is known, else they are computed when the kernel starts.
 """
 
 from __future__ import annotations
@@ -21,25 +21,23 @@ from gpukit.compiler.lowering import region_tree
 from gpukit.compiler.runtime import shuffles, storage
 
 _LINE = 64  # alignment of scratch arrays
-_COARSENED_BYTES = (
-    1 << 15
-)  # of what blocks that begin coarsened keep meanwhile: within a first cache
+_COARSENED_BYTES = 1 << 15  # of variables kept by blocks that start coarsened: fits the L1 cache
 
 
 @dataclass
 class _Scratch:
-    """How much scratch memory is laid out; known now if the number of `threads` is."""
+    """How much scratch memory is used so far; a constant if the number of `threads` is known."""
 
     threads: int
     used: int = 0
 
     @property
     def now(self) -> str:
-        """What is used, as an expression."""
+        """The bytes used so far, as an expression."""
         return str(self.used) if self.threads else "_at"
 
     def advance(self, size: int, expression: str) -> list[ast.stmt]:
-        """Use `size` bytes more; return the statement that a size known only later needs."""
+        """Use `size` bytes more; return the statement that adds a size known only at run time."""
         self.used += size
         return [] if self.threads else tree.stmts(f"_at = _at + {expression}")
 
@@ -48,8 +46,8 @@ class Memory:
     """Lays out a kernel's scratch memory.
 
     `per_thread` and `per_block` are the bytes that it takes, `thread_arrays` the types of what is
-    kept once a thread, `shared` and `local` shapes and dtypes of arrays, `places` where they begin,
-    `coarsened` how many neighbouring blocks begin as one wide block.
+    kept once per thread, `shared` and `local` shapes and dtypes of arrays, `places` their offsets,
+    `coarsened` how many neighbouring blocks start as one wide block.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -58,10 +56,8 @@ class Memory:
         self.per_thread = 0
         self.per_block = 0
         self.thread_arrays = self._types_of_thread_arrays()
-        self.wide: set[str] = (
-            set()
-        )  # thread arrays of the threads of all blocks that begin coarsened
-        self.alone: list[ast.stmt] = []  # find the thread arrays of blocks that go on alone
+        self.wide: set[str] = set()  # thread arrays for all blocks that start coarsened together
+        self.alone: list[ast.stmt] = []  # bind the thread arrays of blocks continuing separately
         self.coarsened = self._coarsened_blocks()
         self.rewriter.many_blocks = self.schedule.whole_grid or self.coarsened > 1
         self.rewriter.thread_arrays = set(self.schedule.masks) | set(self.schedule.values)
@@ -75,10 +71,10 @@ class Memory:
     # ---- what is needed -------------------------------------------------------------------
 
     def _types_of_thread_arrays(self) -> dict[str, types.Type]:
-        """Return the type of everything that is kept once a thread."""
+        """Return the type of everything that is kept once per thread."""
         found: dict[str, types.Type] = dict.fromkeys(self.schedule.masks, types.boolean)
         for name in self.schedule.live_across:
-            # Numba gives no types to code that it finds can never run.
+            # Numba infers no types in unreachable code.
             found[self.kernel.kept(name)] = self.unit.types.get(name, types.int64)
         for name, value in self.schedule.values.items():
             found[name] = self._value_type(value)
@@ -93,7 +89,7 @@ class Memory:
         return known[0] if value.first else known
 
     def _coarsened_blocks(self) -> int:
-        """Return how many neighbouring blocks begin as one wide block; 1 if none do."""
+        """Return how many neighbouring blocks start as one wide block; 1 if none do."""
         if not self.schedule.coarsened:
             return 1
         width = self.options.block[0]  # type: ignore[index]
@@ -119,7 +115,7 @@ class Memory:
                     table[name] = (shape, dtype)
 
     def _stored_locals(self) -> set[str]:
-        """Return the local arrays that live longer than one loop over threads."""
+        """Return the local arrays that are live across loops over threads."""
         inside = {id(thread_loop) for thread_loop in _looped_thread_loops(self.schedule.steps)}
         kept = set(self.local) if self.options.instrumented else set()
         for name in self.local:
@@ -134,17 +130,17 @@ class Memory:
         return kept
 
     def shared_bytes(self) -> int:
-        """Return the bytes of static shared memory of a block."""
+        """Return the bytes of static shared memory per block."""
         return sum(storage.array_bytes(d, s) for s, d in self.shared.values())
 
     def local_bytes(self) -> int:
-        """Return the bytes of local arrays of a thread."""
+        """Return the bytes of local arrays per thread."""
         return sum(storage.array_bytes(d, s) for s, d in self.local.values())
 
     # ---- the layout -----------------------------------------------------------------------
 
     def lay_out(self) -> list[ast.stmt]:
-        """Return what finds the memory, before any block runs."""
+        """Return the statements that compute all offsets, before any block runs."""
         static = math.prod(self.options.block or (0,))
         if static and not self.schedule.whole_grid:
             new = tree.stmts(f"threads = {static}\n_all_threads = {static}")
@@ -179,13 +175,13 @@ class Memory:
     def _find_thread_array(
         self, name: str, kind: types.Type, size: int, scratch: _Scratch
     ) -> list[ast.stmt]:
-        """Find what is kept once a thread, `size` bytes; it is reached by `thread`."""
+        """Bind an array with `size` bytes per thread; it is indexed by `thread`."""
         made = self.rewriter.bind("thread_arrays", storage.thread_array(kind))
         apart = self.coarsened > 1 and name not in self.wide
         at = f"{scratch.now} - first_thread * {size}" if apart else scratch.now
         found = tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
         new = self._clear(kind, scratch, size * (self.coarsened if name in self.wide else 1))
-        if apart:  # blocks that go on alone use the same memory, one after the other
+        if apart:  # blocks continuing separately use the same memory, one after the other
             self.alone.append(found)
             return [*new, *self._reserve(scratch, size)]
         if name in self.wide:
@@ -195,9 +191,9 @@ class Memory:
         return [*new, found, *self._reserve(scratch, size)]
 
     def _clear(self, kind: types.Type, scratch: _Scratch, size: int) -> list[ast.stmt]:
-        """Let variables that stand for arrays begin as arrays without elements.
+        """Initialise variables that refer to arrays as arrays without elements.
 
-        One that is set in one branch only may be fetched where it was never set.
+        A variable that is set in one branch only may be loaded where it was never set.
         """
         if isinstance(kind, (types.Number, types.Boolean)):
             return []
@@ -206,12 +202,12 @@ class Memory:
         return [ast.Expr(tree.call(clear, tree.name("_scratch"), tree.expr(scratch.now), size_))]
 
     def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
-        """Leave room between arrays: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
+        """Leave a margin between arrays: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
         self.per_block += shuffles.MARGIN
         return scratch.advance(shuffles.MARGIN, str(shuffles.MARGIN))
 
     def _place(self, name: str, scratch: _Scratch) -> list[ast.stmt]:
-        """Remember where an array begins in scratch memory."""
+        """Store the offset of an array in scratch memory."""
         if scratch.threads:
             self.places[name] = scratch.now
             return []
@@ -219,7 +215,7 @@ class Memory:
         return tree.stmts(f"{self.places[name]} = {scratch.now}")
 
     def _reserve(self, scratch: _Scratch, size: int) -> list[ast.stmt]:
-        """Reserve `size` bytes a thread."""
+        """Reserve `size` bytes per thread."""
         self.per_thread += size
         self.per_block += _LINE
         rounded = f"(_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}"
@@ -228,7 +224,7 @@ class Memory:
     # ---- arrays ---------------------------------------------------------------------------
 
     def shared_arrays(self) -> list[ast.stmt]:
-        """Return what binds the shared arrays of the block that runs."""
+        """Return the statements that bind the shared arrays of the running block."""
         new: list[ast.stmt] = []
         block = "first_block" if self.schedule.whole_grid else "0"
         for name, (shape, dtype) in self.shared.items():
@@ -247,12 +243,12 @@ class Memory:
         return new
 
     def poison(self) -> list[ast.stmt]:
-        """Return what gives shared arrays a poison: luck must not hide a missing fill."""
+        """Return the statements that poison shared arrays, so that a missing store shows."""
         poison = self.rewriter.helper("storage", "poison")
         return [ast.Expr(tree.call(poison, tree.name(name))) for name in self.shared]
 
     def local_arrays(self, names: set[str]) -> list[ast.stmt]:
-        """Return what binds the local arrays of one thread, of those with these names."""
+        """Return the statements that bind those local arrays of a thread that have these names."""
         new: list[ast.stmt] = []
         for name in (n for n in self.local if n in names):
             if name in self.stored_locals:
@@ -266,7 +262,7 @@ class Memory:
         return new
 
     def of_thread(self, name: str, thread: ast.expr) -> ast.expr:
-        """Return what a thread has of a local array that is kept."""
+        """Return a thread's part of a local array that is kept between loops."""
         shape, dtype = self.local[name]
         kind = types.Array(dtype, len(shape), "C")
         made = self.rewriter.bind("local", storage.array_of_thread(kind, shape))
@@ -275,24 +271,24 @@ class Memory:
         return tree.call(made, tree.name(self._of_all(name)), at)
 
     def _of_all(self, name: str) -> str:
-        """Return the name of the memory of a local array of all threads."""
+        """Return the name of the memory that holds a local array for all threads."""
         return self.unit.named("{}_of_all", name)
 
     def fixed_shape(self, name: str) -> tuple[int, ...] | None:
-        """Return the shape of an array of the kernel's own, unless its size is dynamic."""
+        """Return the shape of one of the kernel's own arrays, unless its size is dynamic."""
         known = self.shared.get(name) or self.local.get(name)
         return known[0] if known is not None and known[0] != (0,) else None
 
 
 def padded(size: int) -> int:
-    """Return a size in bytes rounded up to where the next array may begin."""
+    """Return a size in bytes rounded up to the alignment of arrays."""
     return (size + _LINE - 1) // _LINE * _LINE
 
 
 def _looped_thread_loops(
     steps: list[region_tree.Step], inside: bool = False
 ) -> list[region_tree.ThreadLoop]:
-    """Return the thread loops that run more than once a block."""
+    """Return the thread loops that run more than once per block."""
     found: list[region_tree.ThreadLoop] = []
     for step in steps:
         loop = inside or isinstance(

@@ -1,9 +1,9 @@
-"""Rounds of a loop that a row does in step, some of them together.
+"""Unroll and jam a loop that a row runs in lockstep: run several iterations per thread at once.
 
-Where threads keep something from round to round, such as a sum or the largest so far, each
-fetches it from memory and puts it back. Four rounds together do that once: behind each other for
-one thread, before the next thread begins. No thread can tell, as none waits for another here. It is
-done for whole rounds, in which every thread of the row takes part; a loop behind does the others.
+Where threads carry a value from iteration to iteration, such as a running sum or maximum, each
+iteration loads and stores it. Four iterations of one thread in a row, before the next thread
+starts, do that once. The result is the same, because no thread waits for another here. Only whole
+iterations, which every thread of the row runs, are grouped; a loop after it does the remainder.
 
     for i in range(tid, n, step):             for i in range(first, end, 4 * step):
         own += x[i]                 ->            own = own + x[i] + ... + x[i + 3 * step]
@@ -23,12 +23,12 @@ from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.lowering import region_tree
 from gpukit.compiler.unit import Unit
 
-_TOGETHER = 4  # rounds; each makes the code longer by as much
-_LONGEST = 60  # nodes of the body of a round that is written that often
+_TOGETHER = 4  # iterations per group, the unroll factor
+_LONGEST = 60  # nodes of the longest body that is unrolled
 
 
 def pays(kernel: Kernel, row: region_tree.RowFor) -> bool:
-    """Tell whether fetching and putting back is a good part of what a round does."""
+    """Tell whether loading and storing kept variables is a large part of an iteration."""
     if row.stride == 0 or kernel.options.instrumented:
         return False
     body = row.body[0].body
@@ -41,7 +41,7 @@ def pays(kernel: Kernel, row: region_tree.RowFor) -> bool:
     if any(isinstance(n, (ast.For, ast.While, ast.Raise, ast.Assert)) for n in nodes):
         return False
     if kernel.ranges.of(_times(_step(row), _TOGETHER)) is None:
-        return False  # so large a step could go round the 64 bits
+        return False  # so large a step could overflow 64 bits
     return bool(
         (kernel.schedule.live_across - thread_loop.forms.fixed) & tree.writes(thread_loop.body)
     )
@@ -49,9 +49,9 @@ def pays(kernel: Kernel, row: region_tree.RowFor) -> bool:
 
 @dataclass(frozen=True)
 class Whole:
-    """Whole rounds: what stands before them, their range and rows, and the range of the others.
+    """Whole iterations: the statements before them, their range and rows, the remainder's range.
 
-    `guards` are indices known to be below a size in whole rounds.
+    `guards` are indices known to be below a size in whole iterations.
     """
 
     before: list[ast.stmt]
@@ -62,7 +62,7 @@ class Whole:
 
 
 def whole(kernel: Kernel, row: region_tree.RowFor, high: ast.expr) -> Whole:
-    """Return the rounds in which all threads below `high` take part, in groups."""
+    """Return the iterations in which all threads below `high` take part, in groups."""
     rewriter = kernel.rewriter
     guard = row.body[0]
     assert isinstance(guard, region_tree.RowIf)
@@ -75,7 +75,7 @@ def whole(kernel: Kernel, row: region_tree.RowFor, high: ast.expr) -> Whole:
     ahead_of, end_of_groups = (
         rewriter.helper("bounds", name) for name in ("ahead_of", "end_of_groups")
     )
-    none = tree.assign(end, start)  # where an index might leave its array, all are checked
+    none = tree.assign(end, start)  # if an index might be out of bounds, check all iterations
     groups = tree.call(end_of_groups, start, tree.name(end), by, tree.const(_TOGETHER))
     before = [
         tree.assign(end, tree.call(ahead_of, stop, _times(last_thread, row.stride))),
@@ -93,9 +93,9 @@ def _proved_for_all(
     last_thread: ast.expr,
     end: str,
 ) -> tuple[list[Guard], list[ast.expr]]:
-    """Return indices that stay below a size in all whole rounds if some tests hold.
+    """Return indices that stay below a size in all whole iterations if the tests hold.
 
-    They grow with the loop's variable, one by one: a larger step could go round the 64 bits.
+    They grow with the loop's variable with factor 1: a larger one could overflow 64 bits.
     """
     proved: list[Guard] = []
     tests: dict[Any, ast.expr] = {}
@@ -118,7 +118,7 @@ def _proved_for_all(
 
 
 def _step(row: region_tree.RowFor) -> ast.expr:
-    """Return how far a loop goes from round to round."""
+    """Return the step of a loop."""
     arguments: list[ast.expr] = row.iter.args  # type: ignore[attr-defined]
     return arguments[2] if len(arguments) == 3 else tree.const(1)
 
@@ -126,7 +126,7 @@ def _step(row: region_tree.RowFor) -> ast.expr:
 def _copies(
     unit: Unit, row: region_tree.RowFor, guards: list[Guard]
 ) -> tuple[list[region_tree.Row], list[Guard]]:
-    """Return what a thread does in so many rounds, and what guards prove in each of them."""
+    """Return the unrolled body of a thread, and what guards prove in each iteration."""
     thread_loop: region_tree.ThreadLoop = row.body[0].body[0]  # type: ignore[assignment]
     body, rematerialised, known = (
         list(thread_loop.body),
@@ -137,7 +137,7 @@ def _copies(
         there = {row.target: ast.BinOp(tree.name(row.target), ast.Add(), _times(_step(row), k))}
         names: dict[str, str] = {}
         changed = True
-        while changed:  # what is made again in each round, from its number
+        while changed:  # variables rematerialised in each iteration from the loop's variable
             depends = [
                 n
                 for n, e in thread_loop.forms.rematerialised.items()
