@@ -1,1 +1,1 @@
-"""From a Python function to a normal form: names resolved, calls inlined, jumps replaced."""
+"""Bring a Python function to a normal form: names resolved, calls inlined, jumps replaced."""

@@ -1,4 +1,4 @@
-"""Take out what a kernel does with arguments that are None in this launch.
+"""Remove the branches of a kernel for arguments that are None in this launch.
 
 >>> def kernel(a, b, out):
 ...     if b is None:

@@ -1,11 +1,11 @@
-"""Make `np.empty` and its kin local arrays, where numba-cuda's memory runtime is switched on.
+"""Turn `np.empty` and the like into local arrays, where numba-cuda's memory runtime is enabled.
 
 Before                                  After
     x = np.zeros(10, np.int64)              x = cuda.local.array(10, int64)
                                             x[:] = 0
 
-A GPU allows this only with `NUMBA_CUDA_ENABLE_NRT=1`, so it is refused without. A local array is
-one a thread, and lasts as long as the kernel: that is what a new array is, outside loops.
+A GPU allows this only with `NUMBA_CUDA_ENABLE_NRT=1`, so it is rejected without. A local array
+exists once per thread and as long as the kernel, which is equivalent outside loops.
 
 >>> from gpukit.compiler.frontend import resolve
 >>> def kernel(out):
@@ -43,14 +43,14 @@ _KINDS = {int: "int64", float: "float64", bool: "boolean", complex: "complex128"
 
 
 def switched_on() -> bool:
-    """Tell whether kernels may make arrays."""
+    """Tell whether kernels may create arrays."""
     config = sys.modules.get("numba.core.config")
     on = os.environ.get(VARIABLE, "0") not in ("", "0") or getattr(config, "CUDA_ENABLE_NRT", False)
     return bool(on)
 
 
 def allowed(function: Any) -> bool:
-    """Tell whether a kernel may call this function of NumPy to get an array."""
+    """Tell whether a kernel may call this NumPy function to create an array."""
     return switched_on() and any(function is maker for maker in _MAKERS)
 
 
@@ -64,7 +64,7 @@ def run(unit: Unit) -> None:
 
 
 def check(unit: Unit) -> None:
-    """Refuse a new array in a loop, once device functions stand in their caller."""
+    """Reject a new array in a loop, after device functions have been inlined."""
     if not unit.allocates:
         return
     loops = (n for n in ast.walk(unit.tree) if isinstance(n, (ast.For, ast.While)))

@@ -1,13 +1,13 @@
-"""Match the arguments of a call with the parameters of the function that is put in its place.
+"""Bind the arguments of a call to the parameters of the function to inline.
 
 Before                              After
     def scaled(func, *args):            s = f(x, y) * 2
         return func(*args) * 2
     s = scaled(f, x, y)
 
-A parameter that is never written and gets a plain name, a number or an intrinsic is replaced by
-it; `*args` by a tuple of such, so that `len(args)`, `args[0]` and `func(*args)` can be written
-out. Every other parameter becomes a variable.
+A parameter that is never written and bound to a plain name, a number or an intrinsic is replaced by
+it; `*args` by a tuple of such, so that `len(args)`, `args[0]` and `func(*args)` can be expanded.
+Every other parameter becomes a variable.
 
 >>> call = tree.expr("f(*(x, y), size((x, y)), (x, y)[1])", size=tree.builtin(len))
 >>> ast.unparse(Rename({"x": "x_1"}, {"y": tree.const(2)}).visit(call))
@@ -52,9 +52,9 @@ def of_nested(unit: Unit, nested: Any, call: ast.Call) -> Bound:
 
 
 def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
-    """Refuse calls that Numba gets wrong, or refuses, where it puts a closure in place.
+    """Reject calls that Numba miscompiles, or rejects, where it inlines a closure.
 
-    A function that was passed on is another matter: Numba compiles it, and calls it rightly.
+    A function that was passed as an argument is correct: Numba compiles and calls it.
     """
     given, most = len(call.args), len(nested.tree.args.posonlyargs + nested.tree.args.args)
     least = most - len(nested.tree.args.defaults)
@@ -72,9 +72,9 @@ def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
 
 
 def unpack(unit: Unit, inner: Unit, call: ast.Call) -> list[ast.stmt]:
-    """Give the parts of `*t` names in the call of `inner`; return the statement that sets them.
+    """Name the elements of `*t` in the call of `inner`; return the statement that sets them.
 
-    How many parts a tuple has is not known yet, but how many parameters are left for it.
+    The length of the tuple is not known yet, but the number of parameters left for it is.
     """
     starred = [k for k, a in enumerate(call.args) if _is_variable_star(a)]
     given = inner.tree.args
@@ -119,12 +119,12 @@ def _expression(value: Any) -> ast.expr:
 
 
 def is_plain(value: ast.expr) -> bool:
-    """Tell whether an argument may stand wherever its parameter does."""
+    """Tell whether an argument may be substituted for its parameter everywhere."""
     return isinstance(value, (ast.Name, ast.Constant)) or bool(tree.intrinsic(value))
 
 
 def settle(unit: Unit, inner: Unit, bound: Bound, starred: str, call: ast.Call) -> list[ast.stmt]:
-    """Make every part of the starred argument plain; return the statements that it takes."""
+    """Make every element of the starred argument plain; return the statements needed for it."""
     first: list[ast.stmt] = []
     given = bound.get(starred)
     if isinstance(given, ast.Tuple):
@@ -138,12 +138,12 @@ def settle(unit: Unit, inner: Unit, bound: Bound, starred: str, call: ast.Call) 
 
 
 def direct(bound: Bound, written: set[str], starred: str) -> Bound:
-    """Return the parameters that are replaced by their arguments."""
+    """Return the parameters to be replaced by their arguments."""
     return {p: a for p, a in bound.items() if p not in written and (p == starred or is_plain(a))}
 
 
 class Rename(ast.NodeTransformer):
-    """Gives names new names, or puts expressions in their place."""
+    """Renames names, or substitutes expressions for them."""
 
     def __init__(self, names: dict[str, str], direct: Bound) -> None:
         self.names = names
@@ -190,7 +190,7 @@ class Rename(ast.NodeTransformer):
 
 
 def _spread(argument: ast.expr) -> list[ast.expr]:
-    """Return what `*(a, b)` stands for among the arguments of a call."""
+    """Return the arguments that `*(a, b)` expands to in a call."""
     if isinstance(argument, ast.Starred) and isinstance(argument.value, ast.Tuple):
         return list(argument.value.elts)
     return [argument]

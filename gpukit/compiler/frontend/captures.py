@@ -1,4 +1,4 @@
-"""What functions capture: arrays of NumPy, gpukit and other libraries, and other functions."""
+"""Classify what functions capture: arrays of NumPy, gpukit and other libraries, functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_foreign(value: Any) -> bool:
 
 
 def host(value: Any) -> Any:
-    """Return the NumPy array over the memory of a captured array; without a GPU it has one."""
+    """Return the NumPy array on the memory of a captured array; without a GPU there is one."""
     if is_foreign(value):
         described = {**value.__cuda_array_interface__, "version": 3}
         return np.asarray(SimpleNamespace(__array_interface__=described))
@@ -30,14 +30,14 @@ def host(value: Any) -> Any:
 
 
 def on_cpu(value: Any) -> Any:
-    """Return what stands for a captured value here: a GPU's own function names its other form."""
+    """Return the CPU implementation of a captured value that is a GPU's function; else itself."""
     return value if is_array(value) else getattr(value, "on_cpu", value)
 
 
 def declared(function: Any) -> list[Any]:
-    """Return the signatures that a device function was made for; calls with other types are cast.
+    """Return the signatures that a device function was declared with; other calls are cast.
 
-    Numba's own functions list in `signatures` what they were compiled for since then, too.
+    Numba's own `signatures` also lists what a function was compiled for since then.
     """
     grows = getattr(function, "_can_compile", False)
     return [] if grows else list(getattr(function, "signatures", None) or ())

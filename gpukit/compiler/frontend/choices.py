@@ -1,4 +1,4 @@
-"""Write a stored choice as two stores, each under its own condition.
+"""Split the store of a conditional expression into two stores, each under its own condition.
 
 Before                                   After
     tile[t] = a[i] if i < n else 0.0         if i < n:
@@ -6,8 +6,8 @@ Before                                   After
                                              else:
                                                  tile[t] = 0.0
 
-The condition can then narrow the loop over threads, which a choice inside it cannot. A choice
-between values that are at hand stays one store, which vectorises:
+The condition can then narrow the loop over threads, which a conditional expression cannot. A choice
+between values already computed stays one store, which vectorises:
 
 >>> def kernel(tile, a, n, t, i):
 ...     tile[t] = a[i] if i < n else 0.0
@@ -67,7 +67,7 @@ def _two_stores(s: ast.stmt) -> ast.stmt:
 
 
 def _must_work_out(side: ast.expr) -> bool:
-    """Tell whether one side of a choice reads memory or calls more than `np.float32(0)`."""
+    """Tell whether a side of the choice reads memory or calls more than `np.float32(0)`."""
     return any(
         isinstance(n, ast.Subscript)
         or (isinstance(n, ast.Call) and not all(isinstance(a, ast.Constant) for a in n.args))

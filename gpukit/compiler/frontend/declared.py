@@ -1,4 +1,4 @@
-"""Put a device function that was declared with signatures in its caller, its casts included.
+"""Inline a device function that was declared with signatures, including its casts.
 
 Before                                     After
     @cuda.jit("f4(f4[:], i4)", ...)            i_1 = cast(a, j)      (to int32)
@@ -6,7 +6,7 @@ Before                                     After
         return a[i]                            v = cast(a, j, at_value_2)      (to float32)
     v = at(a, j)
 
-Which of several signatures that is, is known when types are.
+Which of several signatures applies is decided once types are known.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpukit.compiler.unit import Unit
 
 
 class Casts:
-    """The casts of one call; none of a function without signatures."""
+    """The casts of one call; none for a function without signatures."""
 
     def __init__(self, unit: Unit, inner: Unit, device: Any, call: ast.Call) -> None:
         self.unit, self.inner, self.name, self.call = unit, inner, inner.name, call
@@ -33,7 +33,7 @@ class Casts:
         self.values: list[ast.expr] = []
 
     def arguments(self, bound: binding.Bound) -> list[ast.stmt]:
-        """Cast the arguments, in place, and return what to run first; arrays stay as they are."""
+        """Cast the arguments, in place; return what to run first. Arrays are not cast."""
         if not self.cases or any(len(c.args) != len(bound) for c in self.cases):
             self.cases = []
             return []
@@ -51,7 +51,7 @@ class Casts:
         return first
 
     def result(self, target: str) -> tuple[str, list[ast.stmt]]:
-        """Return the name that gets the function's value, and what makes `target` of it."""
+        """Return the name for the function's value, and the statements that cast it to `target`."""
         if not target or not self.values or all(c.return_type in _NOTHING for c in self.cases):
             return target, []
         name = self.unit.fresh(f"{self.name}_value")

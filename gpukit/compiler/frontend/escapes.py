@@ -1,4 +1,4 @@
-"""Nested functions that are passed on: to device functions, and to functions Numba compiles.
+"""Compile nested functions that are passed as arguments to functions that Numba compiles.
 
 Before                                  After
     y = 10                                  y = 10
@@ -6,8 +6,8 @@ Before                                  After
         return y + z                        (`plus_1` is a Numba function that knows y = 10)
     out[0] = apply(a, plus)
 
-Here `apply` has only an `@overload`. As on Numba's CUDA target, a function that is passed on may
-use outer variables only where they are constants, and may not know which thread it runs in.
+Here `apply` has only an `@overload`. As on Numba's CUDA target, a function that is passed as an
+argument may use outer variables only if they are constants, and no thread or block index.
 
 >>> def apply(a, f): ...
 >>> def kernel(out, a):
@@ -32,7 +32,7 @@ from gpukit.compiler.unit import Unit
 
 
 def run(unit: Unit) -> None:
-    """Make Numba functions of the nested functions that are still named in the tree."""
+    """Compile the nested functions that are still named in the tree to Numba functions."""
     if not unit.nested:
         return
     passed = {
@@ -63,7 +63,7 @@ def _is_builtin(unit: Unit, node: ast.Name) -> bool:
 
 
 def check_constants(unit: Unit, call: ast.Call) -> None:
-    """Refuse a nested function as an argument if it uses outer variables that vary."""
+    """Reject a nested function as an argument if it uses outer variables that vary."""
     for argument in [*call.args, *(k.value for k in call.keywords)]:
         if isinstance(argument, ast.Name) and argument.id in unit.nested:
             for key in (argument.id, *unit.nested[argument.id].inside):
@@ -98,7 +98,7 @@ def compiled(unit: Unit, node: ast.Name) -> Any:
 
 
 def _check_alone(unit: Unit, nested: Any, node: ast.AST) -> None:
-    """Refuse what needs to know the thread, or an access that would not be checked."""
+    """Reject uses of thread indices, and accesses that would not be checked."""
     starred = nested.tree.args.vararg.arg if nested.tree.args.vararg else ""
     for n in ast.walk(nested.tree):
         if isinstance(n, ast.Subscript) and not _is_name(n.value, {starred}):

@@ -1,8 +1,8 @@
-"""Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
+"""Reject host-only functions, and what Numba accepts on CPUs but GPUs lack.
 
-Debuggers, random numbers of Python and NumPy, what sorts or scans a whole array (`tile.sort()`), a
-new value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments
-than it takes.
+Debuggers, random numbers of Python and NumPy, sorts and scans of a whole array (`tile.sort()`),
+assignments to `cuda.threadIdx.x`, `cuda.threadIdx[0]`, and atomics and shuffles with the wrong
+number of arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpukit.compiler.unit import Unit
 
 
 def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
-    """Raise `errors.Invalid` at the first such thing; `meaning` tells what names stand for."""
+    """Raise `errors.Invalid` at the first such node; `meaning` resolves names to objects."""
     for node in (n for function in unit.trees for n in ast.walk(function)):
         if isinstance(node, ast.Call) and debuggers.is_debugger(meaning(node.func)):
             raise refuse.invalid(unit, node, debuggers.RULE, debuggers.FIX)
@@ -91,11 +91,11 @@ _INSTEAD = {np.amax: "write np.max", np.amin: "write np.min"}
 
 
 def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]) -> bool:
-    """Tell whether a call is of a NumPy function or method for a whole array, which kernels lack.
+    """Tell whether a node calls a NumPy function or method on a whole array that kernels lack.
 
-    The others are in `reductions`.
+    Those that kernels have are in `reductions`.
     """
-    if allocate.switched_on():  # numba-cuda has them where it has memory of its own for kernels
+    if allocate.switched_on():  # numba-cuda supports them with its memory runtime
         return False
     found = meaning(function)
     if callable(found):
@@ -107,6 +107,6 @@ def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]
 
 
 def _is_random(function: Any) -> bool:
-    """Tell whether a function is of Python's or NumPy's generators, which live on the host."""
+    """Tell whether a function draws from Python's or NumPy's generators, which are on the host."""
     owner = getattr(function, "__self__", None)
     return isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator))

@@ -1,13 +1,13 @@
-"""Put device functions that synchronise, own shared memory or index arrays into their caller.
+"""Inline device functions that synchronise, own shared memory or index arrays.
 
 Before                                   After
-    def total(v):                            met_1 = cuda.shfl_down_sync(m, x, 1)
-        return v + cuda.shfl_down_sync(...)  total_value_2 = x + met_1
+    def total(v):                            temp_1 = cuda.shfl_down_sync(m, x, 1)
+        return v + cuda.shfl_down_sync(...)  total_value_2 = x + temp_1
     out[i] = total(x)                        out[i] = total_value_2
 
-Those that index arrays which they are given stand in the caller for the sake of speed: there one
-check of bounds serves a whole row. All other device functions are compiled once and called. An
-early `return` in an inlined function becomes `else` branches, or a flag where a loop holds it.
+Those that index arrays which they are passed are inlined for speed: in the caller one bounds check
+serves a whole row. All other device functions are compiled once and called. An early `return` in an
+inlined function becomes `else` branches, or a flag if it is in a loop.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> class device:
@@ -25,11 +25,11 @@ early `return` in an inlined function becomes `else` branches, or a flag where a
 >>> print(ast.unparse(unit.tree))
 def kernel(out, v):
     if v < 0:
-        met_1 = 0
+        temp_1 = 0
     else:
         cuda.syncthreads()
-        met_1 = v
-    out[0] = met_1
+        temp_1 = v
+    out[0] = temp_1
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from gpukit.compiler.frontend import (
 from gpukit.compiler.unit import Unit
 
 _OWNS = kinds.SYNC_POINTS | {"shared.array", "cg.this_grid"}
-# Intrinsics that are functions; a device function that gets one must know it to be compiled.
+# Intrinsics that are functions; a device function that is passed one must be inlined.
 _PASSED = frozenset(
     [
         *kinds.SYNC_POINTS,
@@ -69,7 +69,7 @@ _PASSED = frozenset(
     + [f"fp16.{n}" for n in intrinsics.FP16_NAMES]
 )
 
-# How often a function may stand inside itself before that is called endless.
+# How deep a function may be inlined in itself before it counts as recursive.
 _DEPTH = 4
 
 
@@ -80,7 +80,7 @@ def _calls(call: Any, names: frozenset[str]) -> bool:
 def run(unit: Unit, implement: Callable[[Unit], bool] = lambda _: False) -> None:
     """Normalise the unit and inline what must be inlined, in place.
 
-    `implement` puts device functions in place of other calls, and tells whether there were any.
+    `implement` replaces other calls by calls of device functions; it returns whether any were.
     """
     normalise.prepare(unit)
     unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
@@ -95,20 +95,20 @@ def run(unit: Unit, implement: Callable[[Unit], bool] = lambda _: False) -> None
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a device function has a sync point, arrays that outlive it or *args.
 
-    Or calls of other people's overloads or of `literal_unroll`, which the caller's types choose, or
-    of functions in C++ that the kernel is linked with.
+    Or calls of third-party overloads or of `literal_unroll`, which depend on the caller's types, or
+    of C++ functions that the kernel is linked with.
     """
     if any(device is s for s in seen):
         return False
     inner = resolve.run(device.py_func, device=True)
     if not own_arrays.has_frame(device):
-        return True  # what it makes is its caller's
+        return True  # the arrays that it creates belong to the caller
     for node in (n for function in inner.trees for n in ast.walk(function)):
         if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
             return True
     for node in (n for function in inner.trees for n in ast.walk(function)):
         if tree.called(node) in kinds.ARRAYS and _takes_dtype(node, inner.parameters):
-            return True  # which is known where the argument is
+            return True  # known only in the caller
     if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
         return True
     if unroll.is_used(inner):
@@ -121,7 +121,7 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 def _takes_dtype(call: Any, parameters: list[str]) -> bool:
-    """Tell whether an array is made with a dtype that is an argument, or an argument's."""
+    """Tell whether an array is created with a dtype that is an argument, or an argument's."""
     dtypes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "dtype")]
     return any(isinstance(d, ast.Name) and d.id in parameters for d in dtypes) or any(
         isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(call)
@@ -129,10 +129,10 @@ def _takes_dtype(call: Any, parameters: list[str]) -> bool:
 
 
 def may_inline(device: Any, seen: tuple[Any, ...] = (), *, cast: bool = False) -> bool:
-    """Tell whether a device function that need not stand in its caller can stand there.
+    """Tell whether a device function that need not be inlined can be.
 
-    Not one that calls itself. One that casts its arguments to the types that it was declared for
-    only if they may be `cast` there, which hides what is known of them.
+    A recursive one cannot. One that casts its arguments to its declared types can only with `cast`,
+    because casts hide what is known of the arguments.
     """
     if any(device is s for s in seen) or (captures.declared(device) and not cast):
         return False
@@ -143,7 +143,7 @@ def may_inline(device: Any, seen: tuple[Any, ...] = (), *, cast: bool = False) -
 
 
 def indexes(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function, or one that it calls, indexes an array that it is given."""
+    """Tell whether a device function, or one that it calls, indexes an array that it is passed."""
     if any(device is s for s in seen) or not hasattr(device.py_func, "__code__"):
         return False
     inner = resolve.run(device.py_func, device=True)
@@ -169,16 +169,16 @@ class _Inliner:
         self.unit = unit
 
     def body(self, body: list[ast.stmt], callers: tuple[Any, ...]) -> list[ast.stmt]:
-        """Return the body with every sync point a statement and no call that must be inlined."""
+        """Return the body with sync points as statements and all calls inlined that must be."""
         inplace.run(self.unit, body)
         inlined = self._inlined(body)
         body = normalise.statements(self.unit, body, inlined)
         return self._expand_all(body, inlined, callers) if inlined else body
 
     def _inlined(self, body: list[ast.stmt]) -> frozenset[str]:
-        """Return the names of the called functions that cannot be compiled on their own.
+        """Return the names of the called functions that cannot be compiled separately.
 
-        These are those that must be inlined, and those that get a function as an argument.
+        They must be inlined, or have a function as an argument.
         """
         found = set()
         for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
@@ -194,7 +194,7 @@ class _Inliner:
         return frozenset(found)
 
     def _gains(self, device: Any) -> bool:
-        """Tell whether the caller can do more for the function: count or bound its accesses."""
+        """Tell whether inlining a function gains anything: counted or bounded accesses."""
         watched = self.unit.whole or bool(self.unit.instrumented)
         return (watched or indexes(device)) and may_inline(device, cast=watched)
 
@@ -263,7 +263,7 @@ class _Inliner:
     def _check_depth(
         self, function: Any, name: str, call: ast.Call, callers: tuple[Any, ...]
     ) -> None:
-        # Twice is no recursion yet: `apply(g, x)` where g uses `apply` itself.
+        # Two levels are not recursion yet: `apply(g, x)` where g uses `apply` itself.
         if sum(function is c for c in callers) >= _DEPTH:
             raise refuse.unsupported(
                 self.unit, call, f"{name} calls itself, and is put in place of its calls.",
@@ -274,10 +274,10 @@ class _Inliner:
         self, function: ast.FunctionDef, name: str, call: ast.Call, target: str,
         callers: tuple[Any, ...],
     ) -> list[ast.stmt]:  # fmt: skip
-        """Return what the body of an inlined function becomes; its value goes to `target`."""
+        """Return the statements of an inlined function's body; its value goes to `target`."""
         result = target or self.unit.fresh(f"{name}_value")
         flag = jumps.flag(self.unit, f"{name}_done")
-        # Branches that its arguments rule out go first: they may not even have types.
+        # First drop the branches that the arguments rule out: they may not even have types.
         body = normalise.live(function.body) or [tree.at(ast.Pass(), call)]
         body = jumps.without_returns(body, result, flag)
         body = normalise.live(body) or [tree.at(ast.Pass(), call)]
@@ -287,7 +287,7 @@ class _Inliner:
         self, inner: Unit, bound: binding.Bound, call: ast.Call,
         outer: dict[str, str], inside: dict[str, nested.Nested], device: Any = None,
     ) -> list[ast.stmt]:  # fmt: skip
-        """Give the inner function's names a place in the caller; return what to run first.
+        """Rename the inner function's names for the caller; return what to run first.
 
         Parameters that are never written and bound to a plain name are replaced by it.
         """
@@ -302,7 +302,7 @@ class _Inliner:
         ordered = dict.fromkeys([*bound, *tree.in_order(own, function)])
         names = {n: self.unit.renamed(n, of=inner) for n in ordered if n in own}
         if device is not None and facts.of(function).library_line:
-            shown = f"{refuse.written(call.func, self.unit)}(...)"  # whose names nobody knows
+            shown = f"{refuse.written(call.func, self.unit)}(...)"  # its own names are unknown here
             self.unit.source_names |= dict.fromkeys(names.values(), shown)
         everything = {**outer, **names}
 
@@ -319,7 +319,7 @@ class _Inliner:
         ]
 
     def _captured_name(self, inner: Unit, name: str) -> str:
-        """Enter a captured object of the inner function in the caller's tables."""
+        """Add a captured object of the inner function to the caller's tables."""
         value = inner.captured.get(name, inner.globals.get(name))
         new = name
         taken = tree.writes(self.unit.tree) | set(self.unit.parameters)

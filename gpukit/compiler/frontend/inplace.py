@@ -1,10 +1,10 @@
-"""Write a nested function that is one expression where it is called.
+"""Inline nested functions that are one expression as expressions.
 
 Before                                  After
     at = lambda r, c: r * width + c         out[row * width + col] = 1
     out[at(row, col)] = 1
 
-The index then is as good as one written by hand, and an error message can show it. Functions
+The index is then as good as a handwritten one, and an error message can show it. Functions
 with statements, and arguments that read memory, are left to `inline`.
 
 >>> def kernel(out, a, i, width):
@@ -28,7 +28,7 @@ from gpukit.compiler.frontend import binding
 from gpukit.compiler.unit import Unit
 
 _DEPTH = 16
-# What `normalise` writes out; the bodies of nested functions did not go through it yet.
+# What `normalise` expands; the bodies of nested functions are not normalised yet.
 _LATER = kinds.SYNC_POINTS | kinds.ARRAYS | {"grid", "gridsize", "cg.this_grid"}
 _PURE = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Tuple, ast.expr_context,
@@ -67,7 +67,7 @@ class _InPlace(ast.NodeTransformer):
 
 
 def _expression(function: Any) -> ast.expr | None:
-    """Return what a function returns, if it does nothing else."""
+    """Return the expression that a function returns, if it does nothing else."""
     body = function.tree.body
     if len(body) != 1 or not isinstance(body[0], ast.Return) or function.inside:
         return None

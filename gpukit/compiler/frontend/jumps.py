@@ -1,7 +1,7 @@
 """Replace `return`, and `break` and `continue` of loops in which threads synchronise, by flags.
 
 After this pass a kernel has no `return`, and the only jumps left are in loops that every
-thread can run through on its own.
+thread can run independently.
 
 Before                              After
     if i >= n:                          if i >= n:
@@ -9,8 +9,8 @@ Before                              After
     out[i] = 1                          else:
                                             out[i] = 1
 
-Where threads synchronise after the `return`, the flag `returned` is kept: the barrier asks it which
-threads are still there.
+Where threads synchronise after the `return`, the flag `returned` is kept: the barrier reads from it
+which threads have not returned.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(out, n):
@@ -54,13 +54,13 @@ from gpukit.compiler.unit import Unit
 
 def run(unit: Unit) -> None:
     """Rewrite the kernel's tree in place."""
-    meets = kinds.any_synchronises(unit.tree.body)
+    synchronises = kinds.any_synchronises(unit.tree.body)
     returns = "return" in tree.exits(unit.tree.body)
     if returns:
         unit.returned = unit.named("returned")
         unit.flags.add(unit.returned)
-        unit.tree.body = without_returns(unit.tree.body, "", unit.returned, keep_flag=meets)
-    if meets:
+        unit.tree.body = without_returns(unit.tree.body, "", unit.returned, keep_flag=synchronises)
+    if synchronises:
         unit.tree.body = _loops(unit, unit.tree.body, lambda loop: kinds.any_synchronises([loop]))
     ast.fix_missing_locations(unit.tree)
 
@@ -73,7 +73,7 @@ def flag(unit: Unit, base: str) -> str:
 
 
 def always_returns(body: list[ast.stmt]) -> bool:
-    """Tell whether every way through a body ends in `return`."""
+    """Tell whether every path through a body ends in `return`."""
     if not body:
         return False
     last = body[-1]
@@ -85,7 +85,7 @@ def always_returns(body: list[ast.stmt]) -> bool:
 def without_returns(
     body: list[ast.stmt], result: str, flag: str, *, keep_flag: bool = False
 ) -> list[ast.stmt]:
-    """Replace every `return v` by `result = v` and skip what comes after it."""
+    """Replace every `return v` by `result = v` and skip the code after it."""
     rewrite = _Returns(result, flag)
     new = rewrite.body(body)
     if rewrite.uses_flag or keep_flag:
@@ -94,7 +94,7 @@ def without_returns(
 
 
 def _without_assignments(body: list[ast.stmt], flag: str) -> list[ast.stmt]:
-    """Drop the assignments to a flag that nobody reads."""
+    """Drop the assignments to a flag that is never read."""
     kept = [s for s in body if not (isinstance(s, ast.Assign) and tree.writes(s) == {flag})]
     for s in kept:
         for field in ("body", "orelse"):
@@ -157,7 +157,7 @@ class _Returns:
 
 
 def _loops(unit: Unit, body: list[ast.stmt], chosen: Callable[[ast.stmt], bool]) -> list[ast.stmt]:
-    """Rewrite the chosen loops of a body so that nothing jumps out of them or back."""
+    """Rewrite the chosen loops of a body without `break`, `continue` and `else`."""
     new: list[ast.stmt] = []
     for s in body:
         for field in ("body", "orelse"):
@@ -204,7 +204,7 @@ class _Loop:
         return [*first, tree.at(loop, self.loop), *self._after(orelse)]
 
     def _after(self, orelse: list[ast.stmt]) -> list[ast.stmt]:
-        """Return what the loop's `else` part becomes: it runs unless the loop was left."""
+        """Return the statements for the loop's `else` part: it runs unless the loop was left."""
         if not orelse or not self.left:
             return orelse
         test = tree.expr("not left", left=tree.name(self.left))
@@ -230,7 +230,7 @@ class _Loop:
 
 
 def left(unit: Unit, test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
-    """Split `not left_1 and test`, as `break` makes it, into its two parts."""
+    """Split `not left_1 and test`, the condition that replaces `break`, into its two parts."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         first, *rest = test.values
         if is_flag(unit, first):
@@ -239,14 +239,14 @@ def left(unit: Unit, test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
 
 
 def is_flag(unit: Unit, test: ast.expr) -> bool:
-    """Tell whether a condition asks only for a flag of this pass."""
+    """Tell whether a condition tests only a flag of this pass."""
     return isinstance(test, ast.UnaryOp) and getattr(test.operand, "id", "") in unit.flags
 
 
 def as_while(unit: Unit, loop: ast.For) -> tuple[list[ast.stmt], ast.While]:
-    """Return statements and a `while` loop that do the same as `for ... in range(...)`.
+    """Return statements and a `while` loop equivalent to `for ... in range(...)`.
 
-    The first two statements of the new body set the loop's variable and step on.
+    The first two statements of the new body set the loop's variable and advance.
     """
     arguments = list(loop.iter.args)  # type: ignore[attr-defined]
     if len(arguments) == 1:

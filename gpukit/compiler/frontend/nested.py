@@ -1,12 +1,12 @@
-"""Take the functions that a kernel defines out of its body; `inline` puts them in at their calls.
+"""Move the functions defined inside a kernel out of its body; `inline` inlines them at their calls.
 
 Before                              After
     def at(r, c):                       (`at_1` is kept beside the tree)
         return r * width + c
     out[i] = a[at(i, 0)]                out[i] = a[at_1(i, 0)]
 
-A function inside a kernel sees the kernel's variables as they are at the call. They are what
-they were at the definition: a variable that is assigned after it is refused.
+A function inside a kernel sees the kernel's variables as they are at the call. They have the same
+values as at the definition, because a variable that is assigned after it is rejected.
 
 >>> def kernel(out, a, i, width):
 ...     def at(r, c):
@@ -33,11 +33,11 @@ from gpukit.compiler.unit import Unit
 
 @dataclass
 class Nested:
-    """A function defined in another; nothing else has the names that are its own."""
+    """A function defined in another; its own names are unique in the unit."""
 
     name: str
     tree: ast.FunctionDef
-    # How the person spelled its parameters.
+    # The names of its parameters in the source.
     spelled: dict[str, str] = field(default_factory=dict)
     # The functions defined inside it, by their names in the tree.
     inside: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def take_out(unit: Unit) -> None:
 
 
 def find_constants(unit: Unit) -> None:
-    """Note which outer variables of the nested functions are constants; names are resolved."""
+    """Record which outer variables of the nested functions are constants; names are resolved."""
     from gpukit.compiler import shapes
 
     whole = copy.copy(unit)
@@ -83,7 +83,7 @@ def find_constants(unit: Unit) -> None:
 
 
 def _is_literal(unit: Unit, name: str) -> bool:
-    """Tell whether a constant is made of literals only; `np.float32(2)` is more than 2."""
+    """Tell whether a constant consists of literals only; `np.float32(2)` does not."""
     values = [s.value for s in tree.statements(unit.tree.body)
               if isinstance(s, ast.Assign) and name in tree.writes(s)]  # fmt: skip
     return name in unit.constants or all(
@@ -96,9 +96,9 @@ def _is_literal(unit: Unit, name: str) -> bool:
 def copied(
     unit: Unit, chosen: dict[str, Nested], rename: Any, names: dict[str, str]
 ) -> dict[str, str]:
-    """Enter copies of nested functions in the unit; return their new names.
+    """Add copies of nested functions to the unit; return their new names.
 
-    `rename` is called with a tree and the new names; `names` are those it gives to variables.
+    `rename` is called with a tree and the new names; `names` are its new names of variables.
     """
     new = {key: unit.fresh(nested.name.strip("_") or "function") for key, nested in chosen.items()}
     for key, nested in chosen.items():
@@ -117,7 +117,7 @@ class _Taker:
         self.unit = unit
 
     def function(self, function: ast.FunctionDef) -> list[str]:
-        """Take out what is defined in a function; return the names in `unit.nested`."""
+        """Move out the functions defined in a function; return their names in `unit.nested`."""
         scopes.name_lambdas(function.body)
         taken: list[str] = []
         defined = {s.name: s for s in scopes.scope(function.body) if isinstance(s, ast.FunctionDef)}
@@ -154,7 +154,7 @@ class _Taker:
         return new or ([tree.at(ast.Pass(), body[0])] if body else [])
 
     def _check_rest(self, function: ast.FunctionDef, key: str, rest: list[ast.stmt]) -> None:
-        """Refuse what would give the function, or a variable that it uses, another value."""
+        """Reject assignments to the function's name or to a variable that it uses."""
         inside = self.unit.nested[key].inside
         free = set().union(*(self.unit.nested[k].reads for k in (key, *inside)))
         for s in scopes.scope(rest):
@@ -210,7 +210,7 @@ class _Taker:
 
 
 class _Lambdas(ast.NodeTransformer):
-    """Takes lambdas out of a statement, but not out of the statements inside it."""
+    """Moves lambdas out of a statement, but not out of the statements inside it."""
 
     def __init__(self, taker: _Taker, taken: list[str]) -> None:
         self.taker = taker

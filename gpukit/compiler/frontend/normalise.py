@@ -1,11 +1,11 @@
 """Make every call at which threads synchronise a statement of its own, in the order of evaluation.
 
 Before                                        After
-    total = base + cuda.shfl_sync(m, v, 0)        met_1 = cuda.shfl_sync(m, v, 0)
-                                                  total = base + met_1
+    total = base + cuda.shfl_sync(m, v, 0)        temp_1 = cuda.shfl_sync(m, v, 0)
+                                                  total = base + temp_1
 
-`cuda.grid` and `cuda.gridsize` are written out, `while` conditions that hold such a call move
-into the loop, and `and`, `or` and `a if c else b` become `if` statements where they hold one.
+`cuda.grid` and `cuda.gridsize` are expanded, `while` conditions with such a call move into the
+loop, and `and`, `or` and `a if c else b` become `if` statements if they contain one.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(out, n):
@@ -20,15 +20,15 @@ into the loop, and `and`, `or` and `a if c else b` become `if` statements where 
 def kernel(out, n):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     while True:
-        met_2 = cuda.syncthreads_or(i < n)
-        met_1 = met_2
-        if met_1:
-            met_1 = n > 0
-        if not met_1:
+        temp_2 = cuda.syncthreads_or(i < n)
+        temp_1 = temp_2
+        if temp_1:
+            temp_1 = n > 0
+        if not temp_1:
             break
-        met_3 = out[i]
-        met_4 = cuda.shfl_sync(4294967295, i, 0)
-        out[i] = met_3 + met_4
+        temp_3 = out[i]
+        temp_4 = cuda.shfl_sync(4294967295, i, 0)
+        out[i] = temp_3 + temp_4
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from gpukit.compiler.unit import Unit
 
 
 def prepare(unit: Unit) -> None:
-    """Write out geometry, grid groups and dead branches, in place."""
+    """Expand geometry and grid groups and drop dead branches, in place."""
     _Geometry(unit).visit(unit.tree)
     _grid_groups(unit)
     unit.tree.body = live(unit.tree.body) or [tree.at(ast.Pass(), unit.tree)]
@@ -51,7 +51,7 @@ def prepare(unit: Unit) -> None:
 def statements(
     unit: Unit, body: list[ast.stmt], inlined: frozenset[str] = frozenset()
 ) -> list[ast.stmt]:
-    """Return a body with sync points as statements; calls of `inlined` functions count as such."""
+    """Return a body with sync points as statements, including calls of `inlined` functions."""
     return _Normaliser(unit, inlined).body(body)
 
 
@@ -72,7 +72,7 @@ def live(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 class _Geometry(ast.NodeTransformer):
-    """Write out `cuda.grid(n)` and `cuda.gridsize(n)`."""
+    """Expand `cuda.grid(n)` and `cuda.gridsize(n)`."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -158,17 +158,17 @@ class _Normaliser:
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [new for s in body for new in self.statement(s)]
 
-    def _meets(self, node: ast.AST) -> bool:
+    def _synchronises(self, node: ast.AST) -> bool:
         return kinds.synchronises(node, self.inlined)
 
-    def _is_meeting(self, node: ast.AST) -> bool:
+    def _is_sync_point(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):
             return False
         by_name = isinstance(node.func, ast.Name) and node.func.id in self.inlined
         return by_name or tree.called(node) in kinds.SYNC_POINTS
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
-        if not self._meets(s):
+        if not self._synchronises(s):
             return [s]
         if isinstance(s, ast.If):
             before, s.test = self.expression(s.test)
@@ -198,14 +198,14 @@ class _Normaliser:
         return tree.at(ast.While(tree.const(True), [*before, leave, *body], []), s)  # type: ignore[no-any-return]
 
     def _simple(self, s: ast.stmt) -> list[ast.stmt]:
-        if isinstance(s, ast.Expr) and self._is_meeting(s.value):
+        if isinstance(s, ast.Expr) and self._is_sync_point(s.value):
             before, s.value = self._arguments(s.value)
             return [*before, s]
         named = isinstance(s, ast.Assign) and len(s.targets) == 1
-        if named and isinstance(s.targets[0], ast.Name) and self._is_meeting(s.value):  # type: ignore[attr-defined]
+        if named and isinstance(s.targets[0], ast.Name) and self._is_sync_point(s.value):  # type: ignore[attr-defined]
             before, s.value = self._arguments(s.value)  # type: ignore[attr-defined]
             return [*before, s]
-        if isinstance(s, ast.Assign) and any(self._meets(t) for t in s.targets):
+        if isinstance(s, ast.Assign) and any(self._synchronises(t) for t in s.targets):
             if len(s.targets) > 1 or isinstance(s.targets[0], ast.Tuple):
                 return self._several(s)
         first = self._target(s)
@@ -213,14 +213,14 @@ class _Normaliser:
             s = self._plain(s)
         for field in ("value", "test", "exc"):
             child = getattr(s, field, None)
-            if child is not None and self._meets(child):
+            if child is not None and self._synchronises(child):
                 more, new = self.expression(child)
                 first += more
                 setattr(s, field, new)
         return [*first, s]
 
     def _several(self, s: ast.Assign) -> list[ast.stmt]:
-        """Write `a, f(b)[i] = v` as one statement for each target; the value comes first."""
+        """Split `a, f(b)[i] = v` into one statement for each target; the value comes first."""
         held, value = self._temporary(s.value)
         pairs = [(t, value) for t in s.targets]
         if len(pairs) == 1:
@@ -232,9 +232,9 @@ class _Normaliser:
         return self.body([held, *made])
 
     def _target(self, s: ast.stmt) -> list[ast.stmt]:
-        """Take the sync points out of `f(a)[...] = v`, where the value comes before them."""
+        """Move the sync points out of `f(a)[...] = v`, after the evaluation of the value."""
         target = s.targets[0] if isinstance(s, ast.Assign) else getattr(s, "target", None)
-        if target is None or not self._meets(target):
+        if target is None or not self._synchronises(target):
             return []
         first: list[ast.stmt] = []
         if isinstance(s, ast.Assign):
@@ -248,19 +248,19 @@ class _Normaliser:
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
         return tree.at(ast.Assign([s.target], tree.updated(s)), s)  # type: ignore[no-any-return]
 
-    def _met(self, value: ast.expr) -> str:
-        """Return a name for a value, which messages call what the person wrote."""
-        name = self.unit.fresh("met")
+    def _temporary_name(self, value: ast.expr) -> str:
+        """Return a temporary for a value, which messages show as the source expression."""
+        name = self.unit.fresh("temp")
         self.unit.source_names[name] = refuse.written(value, self.unit)
         return name
 
     def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
-        name = self._met(value)
+        name = self._temporary_name(value)
         return tree.assign(name, value, value), _standing_for(value, name)
 
     def expression(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        """Return statements to run first and an expression without meetings."""
-        if not self._meets(e):
+        """Return statements to run first and an expression without sync points."""
+        if not self._synchronises(e):
             return [], e
         if isinstance(e, ast.BoolOp):
             return self._bool_op(e)
@@ -269,15 +269,15 @@ class _Normaliser:
         if isinstance(e, ast.Compare) and len(e.ops) > 1:
             return self._bool_op(ast.copy_location(ast.BoolOp(ast.And(), tree.conjuncts(e)), e))
         before, e = self._arguments(e)
-        if self._is_meeting(e):
+        if self._is_sync_point(e):
             first, e = self._temporary(e)
             before.append(first)
         return before, e
 
     def _arguments(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        """Take the sync points out of the parts of `e`, but leave `e` itself."""
+        """Move the sync points out of the parts of `e`, but leave `e` itself."""
         parts = _parts(e)
-        last = max((k for k, (_, p) in enumerate(parts) if self._meets(p)), default=-1)
+        last = max((k for k, (_, p) in enumerate(parts) if self._synchronises(p)), default=-1)
         before: list[ast.stmt] = []
         for k, (setter, part) in enumerate(parts[: last + 1]):
             more, new = self.expression(part)
@@ -289,7 +289,7 @@ class _Normaliser:
         return before, e
 
     def _bool_op(self, e: ast.BoolOp) -> tuple[list[ast.stmt], ast.expr]:
-        name = self._met(e)
+        name = self._temporary_name(e)
         before, value = self.expression(e.values[0])
         before.append(tree.assign(name, value, e))
         inner = before
@@ -304,7 +304,7 @@ class _Normaliser:
         return before, _standing_for(e, name)
 
     def _if_expression(self, e: ast.IfExp) -> tuple[list[ast.stmt], ast.expr]:
-        name = self._met(e)
+        name = self._temporary_name(e)
         before, test = self.expression(e.test)
         first, value = self.expression(e.body)
         second, other = self.expression(e.orelse)
@@ -315,7 +315,7 @@ class _Normaliser:
 
 
 def _standing_for(e: ast.expr, name: str) -> ast.expr:
-    """Return a name that holds the value of an expression, and is shown as it."""
+    """Return a name that holds the value of an expression; messages show the expression."""
     made: ast.expr = tree.at(tree.name(name), e)
     origin = facts.of(e)
     facts.note(
@@ -349,5 +349,5 @@ def _item_setter(items: list[ast.expr], k: int):  # type: ignore[no-untyped-def]
 
 
 def _is_stable(e: ast.expr) -> bool:
-    """Tell whether a value cannot change while threads synchronise: no memory is read for it."""
+    """Tell whether a value cannot change while threads synchronise: it reads no memory."""
     return not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(e))

@@ -1,8 +1,8 @@
-"""Find in a text the definition that a function object was made from, and prove that it is.
+"""Find the definition of a function object in a source text, and verify it.
 
-Every `def` and `lambda` of the text is compiled, and its code is compared with the function's:
-instructions, constants and names, not the line. A text that was edited since has no such
-definition; one that only moved is found, and so is the right one of several lambdas on a line.
+Every `def` and `lambda` in the text is compiled, and its code is compared with the function's:
+instructions, constants and names, but not lines. If the text was edited since, there is no match;
+a definition that only moved is found, and so is the right one of several lambdas on a line.
 
 >>> code = (lambda x: x + 1).__code__
 >>> ast.unparse(definition("f, g = lambda x: x + 2, lambda x: x + 1", code, {}))
@@ -29,15 +29,15 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _CELL = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # outside functions, in a cell of a notebook
-_FAR = 1 << 20  # a line that no text has
+_FAR = 1 << 20  # a line number beyond any source text
 
 
 def definition(text: str, code: CodeType, scope: dict[str, Any]) -> Definition | None:
     """Return the definition in `text` that compiles to `code`; None if there is none.
 
     `scope` are the function's globals. Of several equal ones, the nearest to the code's line.
-    The text may have been compiled as one, as a file is, or statement by statement, as a cell of
-    a notebook is: Python calls `cuda.grid` otherwise where it sees the import of `cuda`.
+    The text may have been compiled as a whole, like a file, or statement by statement, like a
+    notebook cell: Python compiles `cuda.grid` differently if it sees the import of `cuda`.
     """
     for apart in (False, True):
         try:
@@ -51,7 +51,7 @@ def definition(text: str, code: CodeType, scope: dict[str, Any]) -> Definition |
 
 
 def same(one: CodeType, other: CodeType) -> bool:
-    """Tell whether two code objects do the same, wherever they stand."""
+    """Tell whether two code objects are equal apart from their lines."""
     return (
         all(getattr(one, part) == getattr(other, part) for part in _PARTS)
         and len(one.co_consts) == len(other.co_consts)
@@ -73,10 +73,10 @@ def _definitions(
 ) -> list[tuple[Definition, CodeType]]:
     """Return every definition in a text with the code that it compiles to.
 
-    `apart` compiles every statement of the text on its own.
+    With `apart` every statement of the text is compiled separately.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they were shown when the text was run
+        warnings.simplefilter("ignore")  # they were issued when the text was run
         tree = ast.parse(text)
         nodes = [n for n in ast.walk(tree) if isinstance(n, Definition)]
         keys = [(_line(n), getattr(n, "name", "<lambda>")) for n in nodes]
@@ -92,19 +92,19 @@ def _definitions(
 
 
 def _line(node: Any) -> int:
-    """Return the line at which Python says that a function begins."""
+    """Return the line that Python records as the start of a function."""
     first = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
     return int(first.lineno)
 
 
 def _set_apart(keys: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return lines that differ for the lambdas among definitions."""
+    """Return keys of definitions, with lambdas moved to unique lines."""
     return [(_FAR + k, name) if name == "<lambda>" else (line, name)
             for k, (line, name) in enumerate(keys)]  # fmt: skip
 
 
 def _marked(text: str, loader: Any) -> ast.Module:
-    """Return the tree of a text whose lambdas stand on the lines that `_set_apart` says."""
+    """Return the tree of a text with its lambdas moved to the lines of `_set_apart`."""
     tree = ast.parse(text)
     for k, node in enumerate(n for n in ast.walk(tree) if isinstance(n, Definition)):
         if isinstance(node, ast.Lambda):
@@ -124,5 +124,5 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _pytest_loader(scope: dict[str, Any]) -> Any:
-    """Return what loaded a module whose `assert` statements pytest replaced; None for others."""
+    """Return the loader of a module whose `assert` statements pytest rewrote; else None."""
     return scope.get("__loader__") if "@pytest_ar" in scope else None

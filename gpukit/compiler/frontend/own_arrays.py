@@ -1,13 +1,13 @@
-"""Make the shared and local arrays of a kernel before anything else, wherever they are written.
+"""Hoist the creation of shared and local arrays to the start of a kernel.
 
 Before                                       After
     if i < n:                                    a = cuda.local.array(4, float32)
         a = cuda.local.array(4, float32)         if i < n:
         a[0] = i                                     a[0] = i
 
-On a GPU such an array has its memory from the start: a shared one once a block, a local one once
-a thread, the same in each round of a loop. Its name can stand for it from the start, too, if it
-never stands for anything else; where it does, it is given the array where that is written.
+On a GPU such an array is allocated from the start: a shared one once per block, a local one once
+per thread, the same in each iteration of a loop. Its name can be bound at the start, too, if it is
+assigned only once; else it is assigned where the source does.
 
 >>> import numpy as np
 >>> from gpukit.compiler import intrinsics as cuda
@@ -27,9 +27,9 @@ def kernel(a, out, n):
     if i < n:
         a = a_1
 
-A device function has its shared arrays once, however often it is called: once for each kind of
-arguments that it is compiled for. `mark` says so where its body is put in place of a call, and
-`share` gives those arrays one name as soon as types are known.
+A device function has its shared arrays once, however often it is called: once for each signature
+that it is compiled for. `mark` records this where its body is inlined, and `share` gives those
+arrays one name as soon as types are known.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def run(unit: Unit) -> None:
 class _Move(ast.NodeTransformer):
     def __init__(self, unit: Unit, once: set[str]) -> None:
         self.unit = unit
-        self.once = once  # names that are assigned once, and so stand for one thing
+        self.once = once  # names that are assigned once
         self.first: list[ast.stmt] = []
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -97,15 +97,15 @@ class _Move(ast.NodeTransformer):
 
 
 def has_frame(device: Any) -> bool:
-    """Tell whether a device function is called, and not put in place of its calls by Numba."""
+    """Tell whether a device function is called and not inlined by Numba."""
     return getattr(device, "targetoptions", {}).get("inline") not in (True, "always")
 
 
 def mark(function: ast.FunctionDef, device: Any, given: list[ast.expr]) -> None:
-    """Let the shared arrays of a device function know whose they are.
+    """Record in the shared arrays of a device function to which function they belong.
 
-    `given` are what stands for its parameters where its body is put. A function that Numba puts
-    there itself, with `inline`, has its arrays once a call.
+    `given` are the arguments where its body is inlined. A function that Numba itself inlines, with
+    `inline`, has its arrays once per call.
     """
     if not has_frame(device):
         return
@@ -115,7 +115,7 @@ def mark(function: ast.FunctionDef, device: Any, given: list[ast.expr]) -> None:
 
 
 def share(unit: Unit) -> None:
-    """Give the shared arrays that two calls of a device function have in common one name."""
+    """Merge the shared arrays that calls of a device function have in common."""
     seen: dict[Any, str] = {}
     names: dict[str, str] = {}
     for s in unit.tree.body:
@@ -128,12 +128,12 @@ def share(unit: Unit) -> None:
 
 
 def _casts(device: Any) -> bool:
-    """Tell whether a device function is compiled for one kind of arguments only."""
+    """Tell whether a device function is compiled for one signature only."""
     return len(captures.declared(device)) == 1
 
 
 def _kind(unit: Unit, given: ast.expr) -> object:
-    """Return what Numba compiles a function anew for: types, and values of integer literals."""
+    """Return what Numba specialises a function for: types, and values of integer literals."""
     if isinstance(given, ast.Name):
         return unit.types.get(given.id, given.id)
     if isinstance(given, ast.Constant):

@@ -1,6 +1,6 @@
-"""Give one name for several things several names.
+"""Split a variable that is used for several purposes into several variables.
 
-Loops that share the name of their variable get variables of their own.
+Loops that share the name of their variable get separate variables.
 
 Before                          After
     for k in range(4):              for k in range(4):
@@ -8,7 +8,7 @@ Before                          After
     for k in range(t, n, 8):        for k_1 in range(t, n, 8):
         s += a[k]                       s += a[k_1]
 
-What one loop does with its variable then says nothing about the other.
+What is inferred for the variable of one loop then does not affect the other.
 
 >>> def kernel(a, s, t, n):
 ...     for k in range(4):
@@ -25,8 +25,8 @@ def kernel(a, s, t, n):
     for k_1 in range(t, n, 8):
         s += a[k_1]
 
-A variable that is given a value of another type later becomes another variable from there on
-(`versions`); Numba does the same, and so an integer is not kept in a thread array for floats.
+A variable that is later assigned a value of another type becomes a new variable from there on
+(`versions`). Numba does the same, and so an integer is not kept in a thread array for floats.
 
 >>> def kernel(a, out, i):
 ...     x = a[i]
@@ -71,7 +71,7 @@ def _loops(
         inner = around
         if isinstance(s, ast.For) and isinstance(s.target, ast.Name):
             name = s.target.id
-            # Inside a loop of that name, what follows may read what this loop leaves behind.
+            # Inside a loop of that name, later code may read the last value of the variable.
             if name in seen and name not in kept | around | tree.writes(s.body):
                 s.target.id = unit.renamed(name)
                 tree.rename(s.body + s.orelse, {name: s.target.id})
@@ -82,7 +82,7 @@ def _loops(
 
 
 def versions(unit: Unit, names: set[str]) -> bool:
-    """Split variables at assignments that every later use sees; tell if any was."""
+    """Split variables at assignments that reach every later use; return whether any was."""
     known = set(names)
     _split(unit, unit.tree.body, known, frozenset(), set(unit.parameters))
     return known != names
@@ -91,7 +91,7 @@ def versions(unit: Unit, names: set[str]) -> bool:
 def _split(
     unit: Unit, body: list[ast.stmt], names: set[str], later: frozenset[str], seen: set[str]
 ) -> None:
-    """Split in one list of statements; `later` are the names used behind the list."""
+    """Split in one list of statements; `later` are the names used after the list."""
     for k, s in enumerate(body):
         name = _target(s)
         if name in names and name in seen and name not in later:
@@ -105,7 +105,7 @@ def _split(
             for block in tree.blocks(s):
                 _split(unit, block, names, behind, seen | _used([s.test]))
         elif isinstance(s, (ast.For, ast.While)):
-            # What a round reads before it sets it may be what the round before has left.
+            # A variable read before it is set in an iteration may come from the previous one.
             carried, _ = liveness.flow(s.body)
             behind = later | carried | _used([*tree.heads(s), *s.orelse, *body[k + 1 :]])
             _split(unit, s.body, names, behind, seen | _used(tree.heads(s)))
@@ -113,7 +113,7 @@ def _split(
 
 
 def _target(s: ast.stmt) -> str:
-    """Return the name that a statement sets and does nothing else, or an empty text."""
+    """Return the name that a statement sets if it does nothing else, or an empty string."""
     target = s.targets[0] if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
     target = s.target if isinstance(s, ast.AugAssign) else target
     return target.id if isinstance(target, ast.Name) else ""

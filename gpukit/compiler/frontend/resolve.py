@@ -1,4 +1,4 @@
-"""Find out what every name in a function stands for, by value and never by spelling.
+"""Resolve every name in a function to an object, by value and never by spelling.
 
 Before                                    After
     import gpukit.cuda as c                   i = cuda.blockIdx.x * cuda.blockDim.x + ...
@@ -58,7 +58,7 @@ _resolved: ContextVar[dict[Any, Unit] | None] = ContextVar("_resolved", default=
 def once() -> Iterator[None]:
     """Resolve each function once inside a `with` block, so that all see the same captured values.
 
-    Outside, every call of `run` looks again: a global may have changed since.
+    Outside, every call of `run` resolves again, because a global may have changed.
     """
     if _resolved.get() is not None:
         yield
@@ -73,7 +73,7 @@ def once() -> Iterator[None]:
 def run(function: Any, *, device: bool = False) -> Unit:
     """Return the unit of a Python function, its names resolved; the caller may change it.
 
-    A function that is put in place of its calls (`device`) may take `*args`.
+    A function that is inlined (`device`) may take `*args`.
     """
     known = _resolved.get()
     if known is not None and function in known:
@@ -122,9 +122,9 @@ def _run(function: Any) -> Unit:
 
 
 def meaning(function: Any, found: source.Source) -> Callable[[ast.AST], Any]:
-    """Return what tells the object that an expression of a function's source stands for.
+    """Return a function from an expression in a function's source to the object it refers to.
 
-    It returns an object of no other use for a local variable and what is computed.
+    For local variables and computed values it returns a sentinel.
     """
     names = _Resolver(Unit(function, found, tree.clone(found.tree)))
     names._find_aliases()
@@ -132,7 +132,7 @@ def meaning(function: Any, found: source.Source) -> Callable[[ast.AST], Any]:
 
 
 def _rename_reserved(unit: Unit) -> None:
-    """Give a new name to the function's own variables that the compiler needs for itself."""
+    """Rename the function's own variables whose names the compiler reserves."""
     own = [*unit.parameters, *tree.in_order(tree.writes(unit.tree), unit.tree)]
     names = {n: unit.renamed(n, f"own_{n}") for n in dict.fromkeys(own) if n in tree.RESERVED}
     unit.moved |= set(names.values())
@@ -162,7 +162,7 @@ class _Resolver(ast.NodeTransformer):
             inner.args.defaults = [self.visit(d) for d in inner.args.defaults]
 
     def _find_aliases(self) -> None:
-        """Note locals that only stand for an intrinsic or a module: `sync = cuda.syncthreads`."""
+        """Record locals that are aliases of an intrinsic or module: `sync = cuda.syncthreads`."""
         trees = self.unit.trees
         targets = [
             n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name) and _is_store(n)
@@ -194,7 +194,7 @@ class _Resolver(ast.NodeTransformer):
         return scope.get(name, getattr(builtins, name, _MISSING))
 
     def _static(self, node: ast.AST) -> Any:
-        """Return the object that a chain of attributes on a captured name stands for."""
+        """Return the object that a chain of attributes on a captured name refers to."""
         if isinstance(node, ast.Name):
             return self._lookup(node.id)
         if isinstance(node, ast.Attribute):
@@ -253,10 +253,10 @@ class _Resolver(ast.NodeTransformer):
                     self._check_shape(node, name)
 
     def _check_shape(self, node: ast.Call, name: str) -> None:
-        """Refuse a shape that is constant and that Numba's GPU compiler does not work out.
+        """Reject a constant shape that Numba's GPU compiler does not evaluate.
 
-        It takes numbers, and names of numbers and of tuples of them. Here, before constants are
-        literals: 2 * 32 it takes, for Python has worked that out, but not 2 * WARP.
+        It accepts numbers, and names of numbers and of tuples of them: 2 * 32, which Python folds,
+        but not 2 * WARP. Checked here, before names of constants are replaced by literals.
         """
         shapes = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
         for part in (part for shape in shapes for part in self._worked_out(shape)):
@@ -280,7 +280,7 @@ class _Resolver(ast.NodeTransformer):
         elif isinstance(node, ast.Name):
             yield from [node] * isinstance(self._lookup(node.id), np.integer)
         elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):
-            # A quotient is a float, which is no shape anywhere.
+            # A quotient is a float, which is never a valid shape.
             integer = not isinstance(getattr(node, "op", None), ast.Div)
             yield from [node] * (integer and any(isinstance(n, ast.Name) for n in ast.walk(node)))
 
@@ -301,7 +301,7 @@ class _Resolver(ast.NodeTransformer):
         return True
 
     def _values_of(self, name: str) -> list[ast.expr]:
-        """Return what a local variable is assigned; nothing where it is set in another way too."""
+        """Return the values assigned to a local; nothing if it is also set in another way."""
         stores = [n for t in self.unit.trees for n in ast.walk(t) if _stores(n, name)]
         values = [
             s.value
@@ -341,7 +341,7 @@ class _Resolver(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     def _name_for(self, value: Any, spelled: str) -> str:
-        """Return the name under which the tree may use `value`."""
+        """Return the name for `value` in the tree."""
         unit = self.unit
         builtin = any(value is f for f in tree.BUILTINS.values())
         base = value.__name__ if builtin else spelled.replace(".", "_")

@@ -1,9 +1,9 @@
-"""Refuse device functions that return memory of their own local arrays.
+"""Reject device functions that return memory of their own local arrays.
 
-On a GPU a local array lies in the frame of the function that makes it, and is gone when that
-returns: `return r`, and so `return r[1:]`, a record in it, a tuple that holds it. A function that
-Numba itself puts in place of its calls (`inline="always"`), or that is defined inside another,
-has no frame: what it makes belongs to its caller. Shared arrays last as long as the block.
+On a GPU a local array is in the stack frame of the function that creates it, and is gone when that
+returns: `return r`, and so `return r[1:]`, a record in it, a tuple that contains it. A function
+that Numba itself inlines (`inline="always"`), or that is defined inside another, has no frame: its
+arrays belong to its caller. Shared arrays last as long as the block.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> import numpy as np
@@ -33,14 +33,14 @@ from gpukit.compiler.unit import Unit
 
 _VIEWS = frozenset(["reshape", "view", "ravel", "transpose", "swapaxes"])
 _NUMPY_VIEWS = (np.reshape, np.ravel, np.transpose, np.flip, np.fliplr, np.flipud, np.swapaxes)
-# What variables stand for, as far as that is memory of local arrays: types, or tuples of these.
+# Variables that refer to memory of local arrays, with its types, or tuples of these.
 _Memory = dict[str, Any]
 
 
 def check(unit: Unit, caller: Unit | None = None, call: ast.Call | None = None) -> None:
     """Raise `errors.ReturnedLocal` at a `return` of a device function's own local memory.
 
-    A `call` of it, in its `caller`, says of which dtypes its arrays are, where it is given them.
+    A `call` of it, in its `caller`, gives the dtypes of its arrays where they are arguments.
     """
     walk = _Walk(unit, own=True, refuses=True)
     if caller is not None and call is not None:
@@ -49,9 +49,9 @@ def check(unit: Unit, caller: Unit | None = None, call: ast.Call | None = None) 
 
 
 class _Walk:
-    """Follows the memory of local arrays through a function, to what it returns.
+    """Tracks the memory of local arrays through a function to what it returns.
 
-    `own` are its own arrays followed, too; where it `refuses`, to return any is an error.
+    With `own`, its own arrays are tracked, too; with `refuses`, returning any is an error.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class _Walk:
     ) -> None:
         self.unit, self.own, self.refuses, self.callers = unit, own, refuses, callers
         self.returned: Any = None
-        self.dtypes: dict[str, Any] = {}  # of parameters that are dtypes
+        self.dtypes: dict[str, Any] = {}  # by parameter that is a dtype
 
     # ---- statements -----------------------------------------------------------------------
 
     def body(self, body: list[ast.stmt], known: _Memory) -> _Memory:
-        """Go through statements with what is known of variables before; return it for after."""
+        """Walk statements with what is known of variables before; return what is known after."""
         for s in body:
             known = self._statement(s, known)
         return known
@@ -73,13 +73,13 @@ class _Walk:
         if isinstance(s, ast.Return):
             self._return(s, None if s.value is None else self.of(s.value, known))
         elif isinstance(s, ast.Assign):
-            # What np.empty makes lies in the memory runtime's heap, and outlives the function.
+            # An array of np.empty is in the memory runtime's heap, and outlives the function.
             value = None if facts.of(s).allocates else self.of(s.value, known)
             for target in s.targets:
                 known = {**known, **_unpacked(target, value)}
         elif tree.blocks(s):
             branches = [self.body(block, known) for block in tree.blocks(s)]
-            if isinstance(s, (ast.For, ast.While)):  # what a round sets, the next one reads
+            if isinstance(s, (ast.For, ast.While)):  # the next iteration reads what one sets
                 branches = [self.body(b, _joined(known, *branches)) for b in tree.blocks(s)]
             whole = isinstance(s, ast.If) and len(branches) == 2
             known = _joined(*branches) if whole else _joined(known, *branches)
@@ -102,7 +102,7 @@ class _Walk:
     # ---- expressions ----------------------------------------------------------------------
 
     def of(self, node: ast.expr, known: _Memory) -> Any:
-        """Return the type of the local memory that an expression stands for, None for values."""
+        """Return the type of the local memory that an expression refers to, None for values."""
         if isinstance(node, ast.Name):
             return known.get(node.id)
         if isinstance(node, ast.Tuple):
@@ -110,7 +110,7 @@ class _Walk:
             return parts if any(p is not None for p in parts) else None
         if isinstance(node, ast.IfExp):
             return self._first([node.body, node.orelse], known)
-        if isinstance(node, (ast.BoolOp, ast.BinOp)):  # of tuples
+        if isinstance(node, (ast.BoolOp, ast.BinOp)):  # on tuples
             return self._first(node.values if isinstance(node, ast.BoolOp) else
                                [node.left, node.right], known)  # fmt: skip
         if isinstance(node, ast.Starred):
@@ -158,7 +158,7 @@ class _Walk:
     def _made(self, node: ast.Call) -> Any:
         try:
             shape, dtype = shapes.request(self.unit, node)
-        except errors.GpukitError:  # its dtype is an argument, or an argument's
+        except errors.GpukitError:  # the dtype is an argument, or an argument's
             given = dict(zip(("shape", "dtype"), node.args, strict=False))
             given |= {k.arg: k.value for k in node.keywords if k.arg}
             dtype = self._dtype(given.get("dtype")) or types.undefined
@@ -167,7 +167,7 @@ class _Walk:
         return types.Array(dtype, len(shape), "C")
 
     def _dtype(self, node: ast.expr | None) -> Any:
-        """Return the dtype that an expression is; None where it is none, or not known here."""
+        """Return the dtype that an expression refers to; None if it is none, or unknown here."""
         if isinstance(node, ast.Name) and node.id in self.dtypes:
             return self.dtypes[node.id]
         try:
@@ -176,7 +176,7 @@ class _Walk:
             return None
 
     def dtypes_given(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Any]:
-        """Return the dtypes that a call gives to parameters of a function."""
+        """Return the dtypes that a call passes to parameters of a function."""
         names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
         given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
         found = {name: self._dtype(value) for name, value in given if name}
@@ -191,7 +191,7 @@ class _Walk:
         return inner.returned
 
     def _device(self, device: Any, node: ast.Call, given: list[Any], known: _Memory) -> Any:
-        """Return what of the memory that it is given a device function returns."""
+        """Return the memory, of that it is passed, which a device function returns."""
         if any(device is c for c in self.callers) or not hasattr(device.py_func, "__code__"):
             return None
         unit = resolve.run(device.py_func, device=True)
@@ -216,17 +216,17 @@ class _Walk:
 
 
 def _memory(kind: Any) -> Any:
-    """Return a type if it is one of memory, None for that of a number."""
+    """Return a type if it refers to memory, None for numbers."""
     return kind if isinstance(kind, (types.Array, types.Record)) else None
 
 
 def _reshaped(base: Any, ndim: int | None = None) -> Any:
-    """Return the type of a view with other axes, as many as before where that is not known."""
+    """Return the type of a view with `ndim` axes, as many as before if that is not known."""
     return base.copy(ndim=ndim or base.ndim, layout="A") if isinstance(base, types.Array) else None
 
 
 def _axes(name: str, given: list[ast.expr]) -> int | None:
-    """Return how many axes a view that is made by a call has; None for as many as before."""
+    """Return how many axes the view returned by a call has; None for as many as before."""
     if name == "ravel":
         return 1
     if name != "reshape":
@@ -236,7 +236,7 @@ def _axes(name: str, given: list[ast.expr]) -> int | None:
 
 
 def _unpacked(target: ast.expr, value: Any) -> _Memory:
-    """Return what an assignment gives to variables; what is stored in memory is a copy."""
+    """Return what an assignment binds to variables; a store to memory makes a copy."""
     if isinstance(target, ast.Name):
         return {target.id: value}
     if not isinstance(target, ast.Tuple):
@@ -247,6 +247,6 @@ def _unpacked(target: ast.expr, value: Any) -> _Memory:
 
 
 def _joined(*branches: _Memory) -> _Memory:
-    """Return what variables may stand for where branches come together."""
+    """Return what variables may refer to where branches merge."""
     return {name: next((b[name] for b in branches if b.get(name) is not None), None)
             for name in set().union(*branches)}  # fmt: skip

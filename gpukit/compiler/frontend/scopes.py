@@ -1,4 +1,4 @@
-"""Which names are a function's own, where functions are defined inside each other."""
+"""Scopes of names in nested functions: which names are a function's own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def scope(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def sets(s: ast.stmt) -> set[str]:
-    """Return the names that a statement gives a value, apart from the statements inside it."""
+    """Return the names that a statement itself assigns, not the statements inside it."""
     if isinstance(s, ast.FunctionDef):
         return {s.name}
     if isinstance(s, ast.For):
@@ -63,7 +63,7 @@ def rename(function: ast.FunctionDef, names: dict[str, str]) -> None:
 
 
 def name_lambdas(body: list[ast.stmt]) -> None:
-    """Write `f = lambda x: x` as `def f(x): return x`."""
+    """Turn `f = lambda x: x` into `def f(x): return x`."""
     for k, s in enumerate(body):
         for block in tree.blocks(s):
             name_lambdas(block)

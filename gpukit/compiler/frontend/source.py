@@ -1,8 +1,8 @@
 """Find the Python source of a function and parse it, with the line numbers of its file.
 
-Works for functions in files, in notebook cells, made by factories, written as lambdas, and for
-those that come from no file where their text was found (`unsaved`). What is found is proved to
-be the function's source (`original`): a file may have been edited since it was imported.
+Works for functions in files and notebook cells, made by factories, written as lambdas, and for
+functions without a file if their text was found (`unsaved`). The source found is verified
+(`original`), because a file may have been edited since it was imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gpukit.compiler.frontend import original, unsaved
 
 @dataclass(frozen=True)
 class Source:
-    """A function's syntax tree; `lines` are those of the whole file, for error messages."""
+    """A function's syntax tree; `lines` are all lines of the file, for error messages."""
 
     tree: ast.FunctionDef
     file: str
@@ -55,13 +55,13 @@ def find(function: Callable[..., Any]) -> Source:
 
 
 def shown(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that the person wrote: of an array function's kernel, what it calls."""
+    """Return the user's function: for the kernel of an array function, the function it calls."""
     return getattr(function, "stands_for", function)
 
 
 @functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
 def place(function: Callable[..., Any]) -> tuple[str, str, int, str]:
-    """Return name, file, line and text of a function's `def`; line 0 where its text is gone."""
+    """Return name, file, line and text of a function's `def`; line 0 if its source is missing."""
     name, file = function.__name__, function.__code__.co_filename
     try:
         lines, start = inspect.getsourcelines(function)
@@ -72,21 +72,21 @@ def place(function: Callable[..., Any]) -> tuple[str, str, int, str]:
 
 
 def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
-    """Let expressions and simple statements know how they are written, for messages.
+    """Record the source text of expressions and simple statements, for messages.
 
-    Passes rewrite them.
+    Passes rewrite the nodes themselves.
     """
     for node in ast.walk(function):
         whole_block = isinstance(node, ast.stmt) and tree.blocks(node)
         if isinstance(node, (ast.expr, ast.stmt)) and not whole_block:
             whole = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
-            whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
+            whole[-1] = whole[-1][: node.end_col_offset]  # column offsets are in bytes
             whole[0] = whole[0][node.col_offset :]
             facts.note(node, written=_on_one_line(b"".join(whole).decode()))
 
 
 def _on_one_line(text: str) -> str:
-    """Return code on one line, without the comments at the ends of its lines.
+    """Return code joined to one line, without comments.
 
     >>> _on_one_line("x[i] +  # left\\n    x[i + 1]")
     'x[i] + x[i + 1]'
@@ -101,12 +101,12 @@ def _on_one_line(text: str) -> str:
 
 
 def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:
-    """Yield the lines of the texts that a function may come from, the likeliest first."""
+    """Yield the lines of the texts that a function may come from, the most likely first."""
     file, scope = function.__code__.co_filename, function.__globals__
     run = unsaved.known(function)
     if run:
         yield [f"{line}\n" for line in run.split("\n")]
-    known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
+    known = linecache.getlines(file, scope)  # perhaps cached when the file was imported
     if known:
         yield known
     linecache.checkcache(file)

@@ -1,4 +1,4 @@
-"""Write grid-stride `while` loops as `for` loops over a range.
+"""Turn grid-stride `while` loops into `for` loops over a range.
 
 Before                          After
     i = cuda.grid(1)
@@ -54,7 +54,7 @@ def _body(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
-    """Return `i` of `while i < n: ...; i += step` if that is all that moves it."""
+    """Return `i` of `while i < n: ...; i += step` if nothing else changes it."""
     test, last = loop.test, loop.body[-1]
     if loop.orelse or kinds.synchronises(loop) or tree.exits(loop.body):
         return None
@@ -68,7 +68,7 @@ def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
     name, by = step
     inside = tree.writes(loop.body[:-1])
     moves = name in inside or bool(tree.reads([test.comparators[0], by]) & tree.writes(loop))
-    # What the loop's body stores may be what its bound reads.
+    # The loop's body may store to memory that its bound reads.
     reads_memory = any(map(_reads_memory, ast.walk(test)))
     if name != test.left.id or moves or reads_memory or not loops.is_positive(unit, by):
         return None

@@ -1,15 +1,14 @@
-"""Variables that are read where not every way leads through an assignment.
+"""Find variables that may be read before they are assigned, and instrument them.
 
     if x > 0:
         v = x
     out[i] = v
 
-Python raises UnboundLocalError; a GPU goes on with whatever stands in the register, and Numba with
-zero. `instrument` lets an instrumented kernel notice: beside such a variable it keeps a local
+Python raises UnboundLocalError; a GPU continues with whatever the register holds, and Numba with
+zero. `instrument` makes an instrumented kernel detect it: for each such variable there is a local
 array, which is written where the variable is assigned and read where it is read, so that the
-checker finds a read before the first write. `doubtful` are the reads that a warning is due for
-without a run: those behind an `if` that has no other side, with nothing in common with what they
-stand under.
+checker finds a read before the first write. `doubtful` returns the reads to warn of without a run:
+those after an `if` without an `else`, whose own conditions share no variable with it.
 
 >>> def kernel(x, out, i):
 ...     if x[i] > 0:
@@ -42,9 +41,9 @@ from gpukit.compiler import kinds, tree
 from gpukit.compiler.unit import Unit
 
 _ARRAY = "cuda.local.array(1, 'int8')"
-_MEETING = kinds.SHUFFLES | kinds.VOTES  # lanes hand over what nobody looks at
+_EXCHANGES = kinds.SHUFFLES | kinds.VOTES  # lanes may pass a value that no lane uses
 
-# What is known of a variable: () that it is assigned; else names that tell whether it is.
+# What is known of a variable: () if it is assigned; else variables on which that depends.
 _ASSIGNED: frozenset[str] = frozenset()
 _State = dict[str, frozenset[str]]
 
@@ -57,7 +56,7 @@ class Read(NamedTuple):
 
 
 def instrument(unit: Unit) -> None:
-    """Let an instrumented kernel keep for each doubtful variable whether it is assigned."""
+    """Make an instrumented kernel track for each doubtful variable whether it is assigned."""
     found = _Walk(unit.tree, strict=True).reads
     arrays = {read.name: unit.named("assigned_{}", read.name) for read in found}
     if not arrays:
@@ -91,7 +90,7 @@ def warn(unit: Unit) -> None:
 
 
 def doubtful(unit: Unit) -> list[Read]:
-    """Return the reads of variables that surely have a way to them without an assignment."""
+    """Return the reads of variables that surely have a path to them without an assignment."""
     return _Walk(unit.tree, strict=False).reads
 
 
@@ -114,7 +113,7 @@ def _marked(
 
 
 def _at(text: str, like: ast.stmt) -> list[ast.stmt]:
-    """Return statements that stand in the line of another."""
+    """Return statements with the line of another."""
     return [tree.at(s, like) for s in tree.stmts(text)]
 
 
@@ -127,17 +126,17 @@ def _sets(s: ast.stmt) -> set[str]:
 
 @dataclass
 class _Loop:
-    """The loop that is walked: what is known where it is left by `break`."""
+    """The current loop: what is known where it is left by `break`."""
 
     breaks: list[_State] = field(default_factory=list)
 
 
 class _Walk:
-    """Goes through a function once and notes what may be read unassigned.
+    """Walks a function once and records what may be read unassigned.
 
-    `strict` takes every way through the text for possible. Otherwise a loop runs at least once, and
-    keeps what it sets; `if` and `elif` that all set a variable leave no other case; and conditions
-    that share a variable with those of the assignment hold together with them.
+    `strict` assumes that every path is possible. Otherwise a loop runs at least once, and its
+    assignments hold after it; `if` and `elif` that all set a variable are exhaustive; and
+    conditions that share a variable with those of the assignment imply them.
     """
 
     def __init__(self, function: ast.FunctionDef, *, strict: bool) -> None:
@@ -151,7 +150,7 @@ class _Walk:
         self._body(function.body, {a.arg: _ASSIGNED for a in arguments})
 
     def _body(self, body: list[ast.stmt], state: _State | None) -> _State | None:
-        """Return what is known behind statements; None where no way leads there."""
+        """Return what is known after statements; None if that is unreachable."""
         for s in body:
             if state is None:
                 return None
@@ -179,7 +178,7 @@ class _Walk:
                 continue
             if state.get(name, {name}) != _ASSIGNED and (self.strict or name in state):
                 self.reads.append(Read(name, s))
-                state[name] = _ASSIGNED  # said once
+                state[name] = _ASSIGNED  # report each only once
 
     def _if(self, s: ast.If, state: _State) -> _State | None:
         names = self._behind(tree.reads(s.test))
@@ -201,7 +200,7 @@ class _Walk:
         return known
 
     def _under(self, state: _State, names: frozenset[str]) -> _State:
-        """Return what is known where a condition on some variables has been looked at."""
+        """Return what is known under a condition on some variables."""
         if self.strict:
             return dict(state)
         return {n: _ASSIGNED if recorded & names else recorded for n, recorded in state.items()}
@@ -227,12 +226,12 @@ class _Walk:
         return {n: _ASSIGNED for n in ways[0] if all(w.get(n, "") == _ASSIGNED for w in ways)}
 
     def _behind(self, names: set[str]) -> frozenset[str]:
-        """Return variables with what they are made of."""
+        """Return variables and those they are computed from."""
         return frozenset(names).union(*(self.roots.get(n, ()) for n in names))
 
 
 def _roots(function: ast.FunctionDef) -> dict[str, set[str]]:
-    """Return for each variable those that its values are made of, at any distance."""
+    """Return for each variable those that its values are computed from, transitively."""
     found: dict[str, set[str]] = {}
     for s in tree.statements(function.body):
         parts = [s.iter] if isinstance(s, ast.For) else [] if tree.blocks(s) else [s]
@@ -260,12 +259,12 @@ def _runs(s: ast.For | ast.While) -> bool:
 
 
 def _read(node: ast.AST) -> Iterator[str]:
-    """Yield the variables that a statement or expression surely reads, and for itself."""
+    """Yield the variables that a statement or expression itself surely reads."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         yield node.id
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         yield node.target.id
-    if isinstance(node, ast.Lambda) or tree.called(node) in _MEETING:
+    if isinstance(node, ast.Lambda) or tree.called(node) in _EXCHANGES:
         return
     if isinstance(node, ast.IfExp):
         parts: list[ast.AST] = [node.test]

@@ -1,4 +1,4 @@
-"""What to write for a name that a kernel uses and nothing defines."""
+"""Suggest what to write for an undefined name in a kernel."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 from gpukit.compiler import intrinsics
 
 _BUILTINS = ("range", "min", "max", "abs", "len", "print", "round", "enumerate", "zip", "float")
-# Functions of math that no GPU has.
+# Functions of math that GPUs lack.
 _HOST_ONLY = frozenset(
     ["cbrt", "comb", "dist", "exp2", "factorial", "fma", "fsum", "gcd", "isclose", "isqrt", "lcm",
      "nextafter", "perm", "prod", "sumprod", "ulp"]
 )  # fmt: skip
-_NEAR = 0.8  # how alike a name of a module must be; a name of the person's own 0.6, as in difflib
+_NEAR = 0.8  # required similarity to a name in a module; to the user's own names 0.6, as in difflib
 
 
 def advice(name: str, own: Collection[str], scope: dict[str, Any]) -> str:
-    """Return what to write instead of `name`; `own` are names at hand, `scope` the globals.
+    """Return what to write instead of `name`; `own` are the local names, `scope` the globals.
 
     >>> advice("floor", [], {"math": math}), advice("totl", ["total"], {})
     ('write math.floor', "did you mean 'total'?")
@@ -46,9 +46,9 @@ def _ratio(one: str, other: str) -> float:
 
 
 def _qualified(scope: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the names that kernels find in modules, as they are written; the last of a name counts.
+    """Yield the names in modules for kernels, each with its spelling; the last of a name counts.
 
-    A module goes by the name under which the person imported it.
+    A module has the name under which the user imported it.
     """
     spelled, cuda = next(filter(_is_cuda, scope.items()), ("cuda", None))
     for name in dir(getattr(cuda, "libdevice", None)):

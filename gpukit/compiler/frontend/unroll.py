@@ -1,4 +1,4 @@
-"""Repeat the body of a loop over `literal_unroll(...)` for each element.
+"""Unroll loops over `literal_unroll(...)`: repeat the body for each element.
 
 Before                                  After
     for v in literal_unroll(t):             v_1 = t[0]
@@ -6,9 +6,9 @@ Before                                  After
                                             v_2 = t[1]
                                             out[0] += v_2
 
-Elements of a tuple may have several types, so a loop cannot go through them; a constant that is
-an element may index such a tuple. Numba and numba-cuda unroll tuples, numba-cuda-mlir (since
-0.6) ranges as well.
+Elements of a tuple may have several types, so a loop cannot iterate over them; a constant element
+may index such a tuple. Numba and numba-cuda unroll tuples, numba-cuda-mlir (since 0.6) ranges as
+well.
 
 >>> from numba import literal_unroll
 >>> def kernel(out, a, b):
@@ -52,13 +52,13 @@ _WRITTEN_OUT = (bool, int, float, complex, str, type(None))
 
 
 def is_used(unit: Unit) -> bool:
-    """Tell whether a function calls `literal_unroll`, which its caller's types may decide."""
+    """Tell whether a function calls `literal_unroll`, which may depend on its caller's types."""
     unrolls = _literal_unroll()
     return any(value is unrolls for value in unit.globals.values() if unrolls)
 
 
 def _literal_unroll() -> Any:
-    """Return Numba's function, None where nobody has imported it: Numba takes long to."""
+    """Return Numba's function, None if Numba is not imported, which would be slow."""
     return getattr(sys.modules.get("numba.misc.special"), "literal_unroll", None)
 
 
@@ -78,7 +78,7 @@ class _Unroll:
             n.id for n in ast.walk(unit.tree)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )  # fmt: skip
-        # What the variables are that have one value, and what parameters have that keep theirs.
+        # The values of variables assigned once, and the types of parameters never assigned.
         assigned = [v for n in ast.walk(unit.tree) for v in _named(n)]
         self.values = {name: value for name, value in assigned if stored[name] == 1}
         self.arguments = {name: kind for name, kind in arguments.items() if stored[name] == 1}
@@ -98,7 +98,7 @@ class _Unroll:
     def _loop(self, s: ast.For, sequence: ast.expr) -> list[ast.stmt]:
         parts = self._parts(sequence)
         if parts is None and not self.arguments:
-            return [s]  # whoever compiles it knows the types
+            return [s]  # left to the caller, which knows the types
         if parts is None:
             raise refuse.unsupported(
                 self.unit, s.iter, "literal_unroll repeats the body of a loop for each element of "
@@ -148,7 +148,7 @@ class _Unroll:
         return [tree.at(ast.If(ast.UnaryOp(ast.Not(), tree.name(left)), body, []), s)]
 
     def _parts(self, sequence: Any) -> Sequence[Any] | None:
-        """Return what is known of each element: an expression or a type; None of no tuple."""
+        """Return what is known of each element: an expression or a type; None if no tuple."""
         if isinstance(sequence, (ast.Tuple, ast.List)):
             starred = any(isinstance(e, ast.Starred) for e in sequence.elts)
             return None if starred else sequence.elts
@@ -189,13 +189,13 @@ def _named(s: ast.AST) -> list[tuple[str, ast.expr]]:
 
 
 def _parts_of_type(kind: Any) -> Sequence[Any] | None:
-    from numba.core import types  # only what is unrolled needs it
+    from numba.core import types  # imported only when something is unrolled
 
     return tuple(kind) if isinstance(kind, types.BaseTuple) else None
 
 
 def _expression(value: Any) -> Any:
-    """Return a captured value as an expression: tuples as displays, None of what has no literal."""
+    """Return a captured value as an expression: tuples as displays, None if it has no literal."""
     if isinstance(value, (tuple, list)):
         return ast.Tuple([_expression(v) for v in value], ast.Load())
     return tree.const(value) if type(value) in _WRITTEN_OUT else None
@@ -220,7 +220,7 @@ def _leaving(body: list[ast.stmt], left: str) -> list[ast.stmt]:
 
 
 class _Constant(ast.NodeTransformer):
-    """Put a constant in place of a variable."""
+    """Replaces a variable by a constant."""
 
     def __init__(self, name: str, value: ast.Constant) -> None:
         self.name, self.value = name, value

@@ -1,8 +1,8 @@
-"""Find the text of functions that come from no file: of cells, `exec`, `python -c`, the prompt.
+"""Find the source of functions without a file: from cells, `exec`, `python -c`, the prompt.
 
-The text is looked for when a function is decorated, while what runs it is still on the stack: in
-the variables and constants of the callers, on the command line, in what was typed. As everywhere,
-a text counts only if it compiles to the function's code (`original`).
+The search runs when a function is decorated, while the code that executes it is still on the stack:
+in the variables and constants of the callers, on the command line, in the prompt's history. As
+everywhere, a text counts only if it compiles to the function's code (`original`).
 
 >>> text = "def f(x): return x"
 >>> exec(text)
@@ -28,16 +28,16 @@ from typing import Any
 
 from gpukit.compiler.frontend import original
 
-_MOST_LINES = 1000  # of what was typed
+_MOST_LINES = 1000  # of the prompt's history
 _texts: weakref.WeakKeyDictionary[Callable[..., Any], str] = weakref.WeakKeyDictionary()
 
 
 def remember(function: Callable[..., Any]) -> None:
-    """Look for the text of a function that no file has, and keep it as long as the function."""
+    """Find the text of a function without a file, and keep it as long as the function."""
     code = function.__code__
     if known(function) or _can_be_read_again(code.co_filename):
         return
-    with contextlib.suppress(RecursionError):  # which the first launch will report
+    with contextlib.suppress(RecursionError):  # the first launch will report it
         for text in _candidates(function):
             if original.definition(text, code, function.__globals__) is not None:
                 keep(function, text)
@@ -45,7 +45,7 @@ def remember(function: Callable[..., Any]) -> None:
 
 
 def keep(function: Callable[..., Any], text: str) -> None:
-    """Keep a text in which a function stands, as long as the function."""
+    """Keep a text that contains a function, as long as the function."""
     _texts[function] = text
 
 
@@ -55,9 +55,9 @@ def known(function: Callable[..., Any]) -> str:
 
 
 def _can_be_read_again(file: str) -> bool:
-    """Tell whether a file is there, and no cell that goes by its name.
+    """Tell whether a file exists and no notebook cell has its name.
 
-    What runs cells gives linecache their texts without a time. Several may go by one name.
+    Programs that run cells add their texts to linecache without a time. Names may be reused.
     """
     known_text: Sequence[Any] = linecache.cache.get(file, ())
     return Path(file).exists() and not (len(known_text) > 1 and known_text[1] is None)
@@ -77,7 +77,7 @@ def _everywhere(function: Callable[..., Any]) -> Iterator[str]:
     file = function.__code__.co_filename
     yield "".join(linecache.getlines(file, function.__globals__))
     yield _of_loader(function.__globals__)
-    with contextlib.suppress(Exception):  # the prompts of Python 3.13 keep texts by code
+    with contextlib.suppress(Exception):  # the prompt of Python 3.13 stores texts by code
         yield "".join(inspect.findsource(function)[0])
     yield command(sys.orig_argv) or ""
     if file == "<stdin>":
@@ -95,9 +95,9 @@ def _everywhere(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _of_loader(scope: Mapping[str, Any]) -> str:
-    """Return the text of a module that lies in an archive, or an empty string."""
+    """Return the text of a module in an archive, or an empty string."""
     spec: Any = scope.get("__spec__")
-    with contextlib.suppress(Exception):  # any loader may be there, and none
+    with contextlib.suppress(Exception):  # there may be any loader, or none
         return str(spec.loader.get_source(spec.name) or "")
     return ""
 
@@ -106,7 +106,7 @@ def _texts_of_variables(variables: Mapping[str, Any]) -> Iterator[str]:
     values = list(variables.values())
     yield from _texts_in(values)
     for value in values:
-        with contextlib.suppress(Exception):  # not all have attributes, and some compute them
+        with contextlib.suppress(Exception):  # objects may have no attributes, or compute them
             yield from _texts_in(list(vars(value).values()))
 
 
@@ -132,7 +132,7 @@ def _redirected() -> str:
 
 
 def _typed() -> Iterator[str]:
-    """Yield the last lines that were typed at the prompt: the last one, two, three, ..."""
+    """Yield the last lines typed at the prompt: the last one, two, three, ..."""
     readline = sys.modules.get("readline")
     count = readline.get_current_history_length() if readline else 0
     lines: list[str] = []
@@ -142,7 +142,7 @@ def _typed() -> Iterator[str]:
 
 
 def command(argv: Sequence[str]) -> str | None:
-    """Return the text after `-c` on a command line of Python, or None.
+    """Return the text after `-c` on a Python command line, or None.
 
     >>> command(["python", "-W", "error", "-c", "print(1)", "-c"])
     'print(1)'
