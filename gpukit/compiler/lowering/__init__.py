@@ -1,1 +1,1 @@
-"""From a normal form to a plan of loops over threads; from CUDA names to what loops provide."""
+"""Lower the normal form to a plan of loops over threads, and CUDA names to loop variables."""

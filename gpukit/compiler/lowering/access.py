@@ -1,4 +1,4 @@
-"""Turn `a[i]` into calls that check the index, or that know it was checked before.
+"""Rewrite `a[i]` as calls that check the index, or that rely on an earlier check.
 
 Rewriters give `origin(node, array, what)` (where an error would be reported) and `helper`.
 """
@@ -15,7 +15,7 @@ from gpukit.compiler.runtime import memory
 
 
 def is_element(rewrite: Any, node: ast.Subscript) -> bool:
-    """Tell whether a subscript may be one element of an array, as far as its form tells."""
+    """Tell whether a subscript may be one element of an array, judged by its form."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for p in parts:
         if isinstance(p, (ast.Slice, ast.Starred)):
@@ -24,7 +24,7 @@ def is_element(rewrite: Any, node: ast.Subscript) -> bool:
             return False
     kind = rewrite.unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
     if kind is None:
-        # Where types are known `fields` has left no field of such a name.
+        # Once types are known, `fields` has removed fields of such names.
         return not (rewrite.unit.types and _is_shape(node.value))
     return hasattr(kind, "layout") and len(parts) <= kind.ndim
 
@@ -38,17 +38,17 @@ def _is_shape(node: ast.expr) -> bool:
 
 
 def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
-    """Let the single indices of `a[i, :]`, `a[..., i]` and `a[None, i]` be checked, in place."""
+    """Add checks to the integer indices of `a[i, :]`, `a[..., i]` and `a[None, i]`, in place."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     beside = (_is_slice(p) or _is_constant(p, ...) or _is_constant(p, None) for p in parts)
     if len(parts) > layout.MAX_NDIM or not any(beside):
         return
-    axes = [p for p in parts if not _is_constant(p, None)]  # np.newaxis takes no axis
+    axes = [p for p in parts if not _is_constant(p, None)]  # np.newaxis consumes no axis
     middle = next((k for k, p in enumerate(axes) if _is_constant(p, ...)), len(axes))
     for k, part in enumerate(axes):
         if _is_slice(part) or k == middle:
             continue
-        at = k if k < middle else k - len(axes)  # behind an ellipsis they count from the end
+        at = k if k < middle else k - len(axes)  # after an ellipsis they count from the end
         origin = rewrite.origin(node, ast.unparse(node.value), what)
         check = rewrite.bind(f"axis_{at}".replace("-", "last_"), memory.AXIS_CHECKED[at])
         call = tree.call(check, origin, tree.clone(node.value), part)
@@ -66,7 +66,7 @@ def _is_constant(part: ast.expr, value: object) -> bool:
 
 
 def _leave_out_ellipsis(rewrite: Any, node: ast.Subscript) -> None:
-    """Write `a[..., i]` of an array of one axis as `a[i]`, in place: it is an element."""
+    """Turn `a[..., i]` of an array of one axis into `a[i]`, in place: it is an element."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     indices = [p for p in parts if not _is_constant(p, ...)]
     kind = _array_type(rewrite, node)
@@ -77,7 +77,7 @@ def _leave_out_ellipsis(rewrite: Any, node: ast.Subscript) -> None:
 
 
 def _array_type(rewrite: Any, node: ast.Subscript) -> Any:
-    """Return the type of the array in a subscript, None where it is not known to be one."""
+    """Return the type of the array in a subscript, None if it is not known to be an array."""
     kind = rewrite.expressions.type_of(node.value)
     return kind if hasattr(kind, "layout") else None
 
@@ -170,17 +170,16 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
 
 
 def _is_recorded_part(rewrite: Any, target: ast.expr) -> bool:
-    """Tell whether a store to a part of an array, `a[i, :] = v`, is reported to the checker."""
+    """Tell whether a store to a slice of an array, `a[i, :] = v`, is recorded by the checker."""
     if not rewrite.instrumented or not isinstance(target, ast.Subscript):
         return False
     return _array_type(rewrite, target) is not None and rewrite.expressions.is_view(target)
 
 
 def _record_part(rewrite: Any, target: Any, what: str) -> list[ast.stmt]:
-    """Return the statements that report `a[i, :] = v` to the checker, before it is done.
+    """Return the statements that record `a[i, :] = v` before the store.
 
-    They work out the array and the indices, once: what stands in `target` from then on is their
-    values.
+    They evaluate the array and the indices once; `target` is changed to use these values.
     """
     new = _worked_out(rewrite, target, _calls)
     if _calls(target.value):
@@ -194,7 +193,7 @@ def _record_part(rewrite: Any, target: Any, what: str) -> list[ast.stmt]:
 
 
 def _after(rewrite: Any, recorded: list[ast.stmt], node: ast.Assign) -> list[ast.stmt]:
-    """Return the statements that work out the value, report the store, then do it."""
+    """Return the statements that evaluate the value, record the store, then do it."""
     if not recorded or not _calls(node.value):
         return [*recorded, node]
     held = rewrite.unit.fresh("value")
@@ -204,14 +203,14 @@ def _after(rewrite: Any, recorded: list[ast.stmt], node: ast.Assign) -> list[ast
 
 
 def _calls(e: ast.expr) -> bool:
-    """Tell whether an expression calls anything, which it must do once and in its turn."""
+    """Tell whether an expression contains a call, which must run once and in order."""
     return any(isinstance(n, ast.Call) for n in ast.walk(e))
 
 
 def _worked_out(
     rewrite: Any, target: ast.Subscript, wanted: Callable[[ast.expr], bool]
 ) -> list[ast.Assign]:
-    """Give the wanted indices and bounds of slices a name, in place; return the assignments."""
+    """Name the wanted indices and slice bounds, in place; return the assignments."""
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     new: list[ast.Assign] = []
 
@@ -234,9 +233,9 @@ def _worked_out(
 
 
 def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
-    """Rewrite `a[i] += v` as a read and a write of the same element; a part changes in place."""
+    """Rewrite `a[i] += v` as a read and a write of the same element; a slice changes in place."""
     if not isinstance(node.target, ast.Subscript):
-        if isinstance(node.op, (ast.LShift, ast.RShift, ast.Pow)):  # expressions have own forms
+        if isinstance(node.op, (ast.LShift, ast.RShift, ast.Pow)):  # have their own rewrites
             made = ast.Assign([node.target], tree.updated(node))
             return rewrite.visit(tree.at(made, node))
         node.value = rewrite.divisor(node, rewrite.visit(node.value))
@@ -266,10 +265,10 @@ def _is_part(rewrite: Any, target: ast.Subscript) -> bool:
 
 
 def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
-    """Return the statements that change all elements of a part: no new array is made."""
+    """Return the statements that change all elements of a slice without a new array."""
     what = refuse.written(target, rewrite.unit)
     part = rewrite.unit.fresh("part")
-    target.ctx = ast.Load()  # a view is taken, and its indices are checked as those of one
+    target.ctx = ast.Load()  # take a view, whose indices are checked as those of a load
     view = rewrite.visit(tree.clone(target))
     made = [tree.assign(part, rewrite.whole_read(target, view), node)]
     value = rewrite.whole_read(node.value, rewrite.visit(tree.clone(node.value)))
@@ -282,19 +281,19 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
 
 
 def _record(rewrite: Any, origin: ast.expr, view: ast.expr, node: ast.AST) -> list[ast.stmt]:
-    """Return the statement that reports a part that is about to be written."""
+    """Return the statement that records a store to a slice before it is done."""
     call = tree.call(rewrite.helper("memory", "record_part"), origin, view)
     return [tree.at(ast.Expr(call), node)]
 
 
 def _once(rewrite: Any, e: ast.expr) -> bool:
-    """Tell whether an index must be worked out once: it acts, or what it reads is recorded."""
+    """Tell whether an index must be evaluated only once: it has effects or recorded reads."""
     reads = any(isinstance(n, ast.Subscript) for n in ast.walk(e))
     return _acts(rewrite, e) or (reads and bool(rewrite.instrumented))
 
 
 def _acts(rewrite: Any, e: ast.expr) -> bool:
-    """Tell whether an expression calls what may change memory, so that once is enough."""
+    """Tell whether an expression may have side effects, so that it must run only once."""
     for node in ast.walk(e):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in rewrite.unit.devices or node.func.id in rewrite.itself:

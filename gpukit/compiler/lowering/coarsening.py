@@ -1,11 +1,11 @@
-"""Coarsen blocks: let neighbours stride through memory as one wide block, before they synchronise.
+"""Coarsen blocks: neighbouring blocks stride through memory as one wide block until they sync.
 
-A reduction strides through an array, and its threads synchronise at the end. One block after the
-other, its walk touches one short piece of memory a round and skips what the other blocks look at,
-which a processor fetches badly ahead. Sixteen blocks coarsened touch pieces sixteen times as long.
-Until threads synchronise, a kernel that asks only for its place in the grid cannot tell; behind its
-last such loop each block goes on alone, with what its own threads have kept. What the loops do not
-need, such as `tid = cuda.threadIdx.x`, moves there too.
+A reduction strides through an array, and its threads synchronise at the end. Run one by one, each
+block touches one short piece of memory per iteration and skips those of the other blocks, which
+defeats hardware prefetching. Sixteen blocks coarsened touch pieces sixteen times as long. Until
+threads synchronise, a kernel that uses only its position in the grid gives the same result; after
+its last such loop each block continues separately, with the variables its own threads have kept.
+What the loops do not need, such as `tid = cuda.threadIdx.x`, moves there, too.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def sums(x, out, n):
@@ -34,22 +34,21 @@ from gpukit.compiler.analysis import rematerialise
 from gpukit.compiler.frontend import resolve
 from gpukit.compiler.unit import Unit
 
-# Namespaces and functions that ask for no index.
+# Namespaces and functions that use no index.
 _HARMLESS = frozenset(["atomic", "local", "fp16", *intrinsics.SCALAR_NAMES]) - {"lanemask_lt"}
 
 
 def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
-    """Order the unit's statements; return how many of them blocks do coarsened, 0 for none.
+    """Reorder the unit's statements; return how many of them blocks run coarsened, 0 for none.
 
-    `block` is the block's shape, 0 for sizes that are not known; the geometry of the unit is
-    written out.
+    `block` is the block's shape, 0 for unknown sizes; the geometry of the unit is expanded.
     """
     width, height, depth = block or (0, 0, 0)
     if not width or (height, depth) != (1, 1):
         return 0
     body = unit.tree.body
-    meeting = next((k for k, s in enumerate(body) if kinds.synchronises(s)), len(body))
-    end = max((k + 1 for k, s in enumerate(body[:meeting]) if _strides(s)), default=0)
+    sync_point = next((k for k, s in enumerate(body) if kinds.synchronises(s)), len(body))
+    end = max((k + 1 for k, s in enumerate(body[:sync_point]) if _strides(s)), default=0)
     head, alone = _sunk(body[:end])
     if tree.writes(unit.tree) & set(unit.parameters) or not _knows_only_place(unit, head):
         return 0
@@ -58,7 +57,7 @@ def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
 
 
 def _sunk(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """Return the statements that must stay, and those that may as well come after them."""
+    """Return the statements that must stay, and those that can move after them."""
     stay: list[ast.stmt] = []
     movable: list[ast.stmt] = []
     for s in reversed(body):
@@ -72,7 +71,7 @@ def _sunk(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
 
 
 def _is_plain(s: ast.stmt) -> bool:
-    """Tell whether a statement only gives a variable what it computes from others."""
+    """Tell whether a statement only assigns a variable a value computed from others."""
     if not (isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)):
         return False
     if kinds.makes_array(s):
@@ -81,14 +80,14 @@ def _is_plain(s: ast.stmt) -> bool:
 
 
 def _strides(s: ast.stmt) -> bool:
-    """Tell whether a statement is a loop in steps."""
+    """Tell whether a statement is a loop with a stride."""
     return isinstance(s, ast.For) and isinstance(s.iter, ast.Call) and len(s.iter.args) == 3
 
 
 def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
-    """Tell whether these statements ask for nothing of a thread but its place in the grid.
+    """Tell whether these statements use no index of a thread but its position in the grid.
 
-    Arrays of a block's own are something else to know: each block needs them for itself.
+    Shared and local arrays rule it out, because each block needs its own.
     """
     nodes = [n for s in head for n in ast.walk(_without_places(s))]
     if any(isinstance(n, ast.Raise) for n in nodes):
@@ -105,7 +104,7 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
 
 
 def _knows_no_place(device: object) -> bool:
-    """Tell whether a device function that is called asks for no index, nor for other threads."""
+    """Tell whether a device function that is called uses no index and no other threads."""
     inner = resolve.run(device.py_func, device=True)  # type: ignore[attr-defined]
     names = (tree.intrinsic(n) for n in ast.walk(inner.tree) if isinstance(n, ast.Attribute))
     namespaces = {name.partition(".")[0] for name in names if name}
@@ -113,12 +112,12 @@ def _knows_no_place(device: object) -> bool:
 
 
 def _without_places(node: ast.AST) -> ast.AST:
-    """Return a copy without the places of threads in the grid and the length of the grid."""
+    """Return a copy without uses of the thread's position in the grid and the grid's size."""
     return _TakeOut().visit(tree.clone(node))  # type: ignore[no-any-return]
 
 
 class _TakeOut(ast.NodeTransformer):
-    """Takes out `cuda.grid(1)` and `cuda.gridsize(1)`, written out."""
+    """Removes expanded `cuda.grid(1)` and `cuda.gridsize(1)`."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if _is_product(node, "gridDim.x") or _is_place(node):

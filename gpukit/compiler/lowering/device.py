@@ -15,8 +15,8 @@ from gpukit.compiler.kernel_target import jit
 from gpukit.compiler.lowering import scalar
 from gpukit.compiler.unit import Unit
 
-# What a device function gets: the address of the error context, then threadIdx, blockIdx,
-# blockDim and gridDim, x y z each.
+# The context passed to a device function: the address of the error context, then threadIdx,
+# blockIdx, blockDim and gridDim, x y z each.
 CONTEXT = types.UniTuple(types.int64, 13)
 _NAME = "_context"
 _PLACES = {
@@ -27,12 +27,12 @@ _PLACES = {
 
 
 def native(dispatcher: Any) -> Any:
-    """Return the numba function that runs a device function; `gpukit_locations` are its locations.
+    """Return the Numba function for a device function; `gpukit_locations` are its locations.
 
-    `gpukit_parameters` are those of its parameters that have other names there.
+    `gpukit_parameters` maps the parameters that were renamed.
 
-    It is kept on the device function, and made anew when what that captured has changed: a kernel
-    sees captured values as they are when it is compiled, whether other kernels came before or not.
+    It is cached on the device function, and recompiled when captured values have changed: a kernel
+    sees captured values as they are when it is compiled, independent of earlier kernels.
     """
     described = _described(dispatcher)
     made, of = getattr(dispatcher, "_gpukit_native", (None, None))
@@ -77,7 +77,7 @@ def _make(dispatcher: Any) -> Any:
         returned.check(unit)
     inline.run(unit)
     rewrite = DeviceBody(unit, native)
-    # A function that calls itself finds itself under its own name.
+    # A recursive function refers to itself by its own name.
     itself = [n for n, d in unit.devices.items() if d.py_func is dispatcher.py_func]
     for name in itself:
         del unit.devices[name]
@@ -102,7 +102,7 @@ def _make(dispatcher: Any) -> Any:
 
 
 def compile_for(made: Any, signatures: Any) -> None:
-    """Compile a device function for signatures that name its own arguments."""
+    """Compile a device function for signatures of its own arguments."""
     from gpukit.compiler import lean, numba_types
 
     for given in signatures:
@@ -113,7 +113,7 @@ def compile_for(made: Any, signatures: Any) -> None:
 
 
 class DeviceBody(scalar.Scalar):
-    """What one thread runs of a device function, every access to an array checked."""
+    """Rewrites a device function as one thread runs it, with bounds checks on all accesses."""
 
     def context(self) -> ast.expr:
         return tree.name(_NAME)
@@ -150,7 +150,7 @@ class DeviceBody(scalar.Scalar):
         return [s for m in made for s in (m if isinstance(m, list) else [m]) if s is not None]
 
     def stack_check(self, node: ast.FunctionDef) -> ast.stmt:
-        """Return the statement that stops a function that calls itself without end."""
+        """Return the statement that stops endless recursion."""
         origin = self.origin(node, "", f"{node.name}(...)")
         check = tree.call(self.helper("control", "check_stack"), origin)
         return tree.at(ast.Expr(check), node)  # type: ignore[no-any-return]
@@ -209,7 +209,7 @@ class DeviceBody(scalar.Scalar):
 
 
 def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast.expr:
-    """Return the call of the runtime that does an atomic operation."""
+    """Return the runtime call for an atomic operation."""
     from gpukit.compiler.runtime import atomics
 
     arguments = list(node.args)
@@ -218,7 +218,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
         name = "cas"
         arguments.insert(1, tree.const(0))
     arguments[1] = place(rewrite, arguments[1])
-    # The checker runs all blocks on one core; locking a misaligned word could take it seconds.
+    # The checker runs all blocks on one core; locked misaligned accesses could take seconds.
     alone = shared or bool(rewrite.instrumented)
     table = atomics.SHARED if alone else atomics.GLOBAL
     if name not in table:
@@ -230,7 +230,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
 
 
 def place(rewrite: Any, idx: ast.expr) -> ast.expr:
-    """Return the index of an atomic, whose float is taken for an integer."""
+    """Return the index of an atomic; a float is converted to an integer."""
     if isinstance(idx, (ast.Constant, ast.Tuple)):
         return idx
     return tree.call(rewrite.helper("atomics", "place"), idx)
@@ -256,7 +256,7 @@ def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
 
 
 def divisor_call(rewrite: Any, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
-    """Return a divisor; where a function was made with `debug`, the kernel stops if it is zero."""
+    """Return a divisor; in a function with `debug`, a zero stops the kernel."""
     if not (rewrite.unit.debug and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))):
         return value
     origin = rewrite.origin(node, "", "")
@@ -273,7 +273,7 @@ def exception(unit: Unit, node: ast.Raise) -> Any:
     if isinstance(value, ast.Call):
         arguments = [shapes.constant(unit, a) for a in value.args]
         if None in arguments:
-            value = ast.Constant(None)  # an argument is not a constant: refused below
+            value = ast.Constant(None)  # an argument is not a constant: rejected below
         else:
             value = value.func
     kind = unit.globals.get(value.id) if isinstance(value, ast.Name) else None

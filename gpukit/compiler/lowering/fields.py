@@ -1,11 +1,11 @@
-"""Write fields that are called what arrays call something of theirs as subscripts.
+"""Rewrite record fields whose names are also attributes of arrays as subscripts.
 
 Before                          After
     n = point.size                  n = point["size"]
     config.shape[i] = 0             config[2][i] = 0
 
-A record or a named tuple may have a field `size`. Behind this pass `size` is the size of an
-array, and each access of a field is one. Where there is no such field nothing is inferred.
+A record or a named tuple may have a field `size`. After this pass `.size` is always the size of an
+array. If there is no such field, no types are inferred.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> None:
     names = {name for name in names if hasattr(np.ndarray, name)}
     if names & set(_fields_of([*arguments.values(), *map(_type, unit.globals.values())])):
         unit.types = dict(arguments)
-        with contextlib.suppress(NumbaError, errors.GpukitError):  # said when it is compiled
+        with contextlib.suppress(NumbaError, errors.GpukitError):  # reported at compilation
             unit.types = typing.of_variables(unit, arguments)
             unit.tree = _Subscripts(unit, names).visit(unit.tree)
     for node in ast.walk(unit.tree):
@@ -46,7 +46,7 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> None:
 
 
 def _type(value: Any) -> types.Type | None:
-    """Return the type of a dtype, which may be that of an array that the kernel makes."""
+    """Return the type of a dtype, which an array created in the kernel may have."""
     if isinstance(value, types.Type):
         return value
     if isinstance(value, np.dtype) and value.names:

@@ -1,11 +1,11 @@
-"""Write elements of `a.flat` as elements of the array, which are checked and seen.
+"""Rewrite `a.flat[k]` as an element of the array, which is checked and recorded.
 
 Before                          After
     b.flat[k] = 1                   b[k // b.shape[1], k % b.shape[1]] = 1
     a.flat[k] = 1                   a[k] = 1
 
-Where `k` may not be computed more than once it stays: it is checked then (`runtime.generic`), and
-the checker does not see the access.
+If `k` must not be evaluated more than once, it stays: its bounds are checked (`runtime.generic`),
+but the checker does not record the access.
 """
 
 from __future__ import annotations

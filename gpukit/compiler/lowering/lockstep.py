@@ -1,9 +1,9 @@
-"""Let the threads of a block go from statement to statement in step, as lanes of a warp do.
+"""Run the threads of a block in lockstep, statement by statement, as the lanes of a warp do.
 
-Instrumented kernels run so. After each statement that touches memory stands a mark; an access is
-then seen for all threads before the next one. Where races are looked for, it is enough that the
-threads of a row go in step. Where requests of warps are counted, the mark is a sync point of the
-whole block: what the lanes of a warp ask for together is then one request.
+Instrumented kernels run this way. Each statement that touches memory is followed by a mark; an
+access is then recorded for all threads before the next one. To find races, lockstep within a row is
+enough. To count requests of warps, the mark is a sync point of the whole block: the accesses of the
+lanes of a warp are then one request.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(a, out, n):
@@ -33,7 +33,7 @@ from gpukit.compiler.unit import Unit
 
 
 def run(unit: Unit, *, every: bool = False) -> None:
-    """Put marks into the unit's tree; with `every` after all statements, for the whole block."""
+    """Insert marks into the unit's tree; with `every` after all statements, for the whole block."""
     unit.tree.body = _Marks(unit, every).body(unit.tree.body)
     ast.fix_missing_locations(unit.tree)
 
@@ -46,7 +46,7 @@ class _Marks:
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
-        held = 0  # statements up to the one that gives back the lock that was taken
+        held = 0  # statements up to the one that releases the lock
         for k, s in enumerate(body):
             new.append(s)
             held = max(held - 1, waiting.kept(s, body[k + 1 :]))
@@ -63,7 +63,7 @@ class _Marks:
         return tree.at(ast.Expr(tree.call(f"cuda.{name}")), like)  # type: ignore[no-any-return]
 
     def _inside(self, s: ast.If | ast.For | ast.While) -> None:
-        """Mark the body of a compound statement that touches memory, or leave it whole."""
+        """Mark the body of a compound statement that touches memory, if it may be split."""
         if not self._may_split(s):
             return
         if not (self.every or self._touches(s)):
@@ -81,8 +81,8 @@ class _Marks:
         if isinstance(s, ast.For):
             plain = isinstance(s.target, ast.Name)
             return plain and loops.is_range(self.unit, s.iter)
-        # A loop that waits for a lock is one thread's own: in step, the thread that holds it would
-        # never get to give it back.
+        # One thread runs a loop that waits for a lock alone: in lockstep, the thread that holds the
+        # lock would never release it.
         return not any(tree.called(n) in waiting.LOCKS for n in ast.walk(s))
 
     def _touches(self, node: ast.AST) -> bool:
@@ -101,7 +101,7 @@ class _Marks:
         return False
 
     def _is_field(self, node: ast.Attribute) -> bool:
-        """Tell whether an attribute may be a field of a record that a variable stands for."""
+        """Tell whether an attribute may be a field of a record that a variable refers to."""
         of_variable = isinstance(node.value, ast.Name) and node.value.id in self.variables
         return of_variable and node.attr not in arrays.SIZES
 

@@ -1,8 +1,8 @@
-"""Refuse what would make a new array: `a[i] * 2` where `a[i]` is a row.
+"""Reject expressions that create a new array: `a[i] * 2` where `a[i]` is a row.
 
-A GPU thread has nowhere to put one, unless numba-cuda's memory runtime is switched on
-(`allocate`). On a CPU references to the memory are counted, but the packages that keep a thread's
-variables from one barrier to the next know nothing of that: it would be freed while still in use.
+A GPU thread has no memory for one, unless numba-cuda's memory runtime is enabled (`allocate`). On a
+CPU the memory is reference-counted, but the storage that keeps a thread's variables from one
+barrier to the next holds no reference: it would be freed while still in use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIX = (
 
 
 def check_types(unit: Unit, inferred: Any) -> None:
-    """Raise `errors.Invalid` where an operator or call gives a new array.
+    """Raise `errors.Invalid` where an operator or call returns a new array.
 
     `inferred` is the state of Numba's compiler after type inference.
     """
@@ -47,9 +47,9 @@ def check_types(unit: Unit, inferred: Any) -> None:
 
 
 def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
-    """Raise `errors.Invalid` if machine code asks for memory, wherever that is written.
+    """Raise `errors.Invalid` if machine code allocates memory, wherever it does.
 
-    `needs` are the functions it calls, `kept` the types of what lives from barrier to barrier.
+    `needs` are the functions it calls, `kept` the types of what is live across barriers.
     """
     if not any("alloc" in name.lower() for name in needs if name.startswith("NRT_")):
         return
@@ -65,7 +65,7 @@ def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
 
 
 def _check_text(unit: Unit) -> None:
-    """Raise `errors.Invalid` where text is made of something: it is an array of letters."""
+    """Raise `errors.Invalid` where a string is created: it is an array of characters."""
     for node in ast.walk(unit.tree):
         called = getattr(getattr(node, "func", None), "id", "")
         if unit.globals.get(called) is str:
@@ -73,7 +73,7 @@ def _check_text(unit: Unit) -> None:
 
 
 def _makes(value: Any, typemap: dict[str, Any]) -> bool:
-    """Tell whether an expression whose value is an array makes it."""
+    """Tell whether an expression whose value is an array creates it."""
     from numba.core import types
 
     op = getattr(value, "op", "")
@@ -91,11 +91,11 @@ def _makes(value: Any, typemap: dict[str, Any]) -> bool:
 
 
 def _calls_itself(dispatcher: Any) -> bool:
-    """Tell whether a device function calls itself: then `check_code` cannot look into it."""
+    """Tell whether a device function calls itself: then `check_code` cannot examine it."""
     return any(value is dispatcher for value in dispatcher.py_func.__globals__.values())
 
 
 def _at(unit: Unit, line: int) -> ast.AST:
-    """Return something of a line, else the kernel."""
+    """Return a node in a line, else the kernel."""
     found = (n for n in ast.walk(unit.tree) if getattr(n, "lineno", 0) == line)
     return next(found, unit.tree)

@@ -1,12 +1,12 @@
-"""Other people's overloads: what implements them is put in place as device functions.
+"""Replace calls of third-party overloads by calls of their implementations as device functions.
 
 Before                                   After
     out[i] = triple(x)                       out[i] = triple_1(x)
     out[i] = a.total()                       out[i] = total_2(a)
 
-Numba's inference says which overload each call gets. Its implementation may then do all that a
-device function may: ask which thread it runs in, synchronise, have its accesses checked. Where a
-kernel uses no such overload nothing is inferred.
+Numba's type inference selects the overload for each call. Its implementation may then do all that a
+device function may: use thread indices, synchronise, have its accesses checked. If a kernel uses no
+such overload, no types are inferred.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from gpukit.compiler.kernel_target import CUDA, NAME
 from gpukit.compiler.lowering import typing
 from gpukit.compiler.unit import Unit
 
-_FAR = 1 << 24  # lines that no text has tell the calls apart
-_ROUNDS = 8  # of overloads that call overloads; what is left is Numba's to compile
+_FAR = 1 << 24  # line numbers beyond any source text distinguish the calls
+_ROUNDS = 8  # levels of overloads that call overloads; the rest is left to Numba
 
 
 class Implementation:
-    """A function that implements an overload, in the shape of a device function."""
+    """The implementation of an overload, with the interface of a device function."""
 
     device = True
     signatures = ()
@@ -50,9 +50,9 @@ class Implementation:
 
 
 class Implement:
-    """Puts implementations in place; called until it says that there were none left.
+    """Replaces overloads by implementations; called until it returns that none were left.
 
-    `kinds` are the types of the kernel's arguments, `captured` of the arrays that it captured.
+    `kinds` are the types of the kernel's arguments, `captured` those of its captured arrays.
     """
 
     def __init__(self, kinds: tuple[types.Type, ...], captured: list[types.Type]) -> None:
@@ -90,13 +90,13 @@ def _sites(unit: Unit) -> Iterator[ast.expr]:
 def _found(
     unit: Unit, sites: list[ast.expr], arguments: dict[str, types.Type]
 ) -> dict[ast.expr, Implementation]:
-    """Return what implements those of the sites that are overloads of other people's."""
+    """Return the implementations of those sites that are third-party overloads."""
     unit.types = dict(arguments)
     with _on_lines_of_their_own(sites):
         try:
             state = typing.typed(unit, arguments)
         except (NumbaError, errors.GpukitError):
-            return {}  # it is said when the kernel is compiled
+            return {}  # the error is reported when the kernel is compiled
     found = {}
     for block in state.func_ir.blocks.values():
         for statement in block.find_insts(ir.Assign):
@@ -110,7 +110,7 @@ def _found(
 
 @contextlib.contextmanager
 def _on_lines_of_their_own(sites: list[ast.expr]) -> Iterator[None]:
-    # Python says of the call of a method that it stands on the line of the method's name.
+    # Python reports the call of a method at the line of the method's name.
     nodes = [(k, n) for k, s in enumerate(sites) for n in (s, getattr(s, "func", s))]
     before = [(n.lineno, n.end_lineno) for _, n in nodes]
     for k, node in nodes:
@@ -123,7 +123,7 @@ def _on_lines_of_their_own(sites: list[ast.expr]) -> Iterator[None]:
 
 
 def _implementation(state: Any, expression: ir.Expr) -> Implementation | None:
-    """Return what implements an overload that Numba chose, if other people made it."""
+    """Return the implementation of the overload that Numba chose, if it is third-party."""
     templates, arguments = _chosen(state, expression)
     for template in templates:
         if not extensions.is_foreign(template) or not hasattr(template, "_overload_func"):
@@ -137,9 +137,9 @@ def _implementation(state: Any, expression: ir.Expr) -> Implementation | None:
 
 
 def _chosen(state: Any, expression: ir.Expr) -> tuple[list[Any], tuple[Any, ...]]:
-    """Return the templates that a call or an attribute has, and the types of what they are given.
+    """Return the templates of a call or an attribute, and the types of their arguments.
 
-    Of the overloads of a function that take these types the most specific is the first.
+    Of the overloads of a function that accept these types, the most specific comes first.
     """
     if expression.op == "getattr":
         owner = types.unliteral(state.typemap[expression.value.name])
@@ -160,13 +160,13 @@ def _chosen(state: Any, expression: ir.Expr) -> tuple[list[Any], tuple[Any, ...]
 
 
 def _takes(template: Any, arguments: tuple[Any, ...]) -> bool:
-    """Tell whether Numba compiled an overload for types; true of what is no overload."""
+    """Tell whether Numba compiled an overload for types; True for other templates."""
     compiled = getattr(template, "_compiled_overloads", {arguments: None})
     return arguments in compiled
 
 
 def _can_be_device(function: FunctionType) -> bool:
-    """Tell whether gpukit compiles a function; if not, Numba does, and nothing checks it."""
+    """Tell whether gpukit can compile a function; if not, Numba does, without checks."""
     try:
         unit = resolve.run(function, device=True)
     except (errors.Unsupported, errors.SourceError):
@@ -175,7 +175,7 @@ def _can_be_device(function: FunctionType) -> bool:
 
 
 def _put(unit: Unit, node: ast.expr, implementation: Implementation) -> None:
-    """Make a call, or an attribute, a call of the device function that implements it."""
+    """Turn a call or an attribute into a call of the device function that implements it."""
     name = unit.fresh(implementation.py_func.__name__.strip("<_>") or "overload")
     unit.devices[name] = unit.globals[name] = implementation
     function = tree.at(tree.name(name), node)

@@ -1,4 +1,4 @@
-"""Let long loops be interrupted without slowing them down.
+"""Make long loops interruptible without slowing them down: poll once per strip of iterations.
 
 Before                          After
     for i in range(n):              for strip in range(0, n, 4096):
@@ -6,9 +6,9 @@ Before                          After
                                         for i in range(strip, min(strip + 4096, n)):
                                             s += a[i]
 
-A loop inside of another one polls from its second strip on, so that short loops cost nothing. The
-strips of loops that hold others are shorter: at most some hundred thousand rounds lie between two
-polls of a nest of two.
+A loop inside another one polls from its second strip on, so that short loops cost nothing. Strips
+of outer loops are shorter: in a nest of two, there are at most some hundred thousand iterations
+between two polls.
 
 >>> loop = ast.For(tree.store("i"), tree.over(tree.name("n")), tree.stmts("s += i"), [])
 >>> poll = ast.parse("poll()").body[0]
@@ -28,15 +28,15 @@ from collections.abc import Callable
 
 from gpukit.compiler import tree
 
-_ROUNDS = 4096  # from one poll to the next
+_ROUNDS = 4096  # iterations from one poll to the next
 _ROUNDS_OF_LOOPS = 64
-MOST_ROUNDS = 1 << 16  # of a loop that needs no poll of its own
+MOST_ROUNDS = 1 << 16  # iterations of a loop that needs no poll of its own
 
 
 def polled(
     loop: ast.For, poll: ast.stmt, fresh: Callable[[str], str], *, inside: bool
 ) -> list[ast.stmt]:
-    """Return a loop with polls, and what stands before it; `inside` if a loop is around it."""
+    """Return a loop with polls, and statements before it; `inside` if it is in another loop."""
     by = step(loop.iter)
     count = trips(loop.iter)
     if count is not None and count <= MOST_ROUNDS:
@@ -64,7 +64,7 @@ def polled(
 def _once(
     end: ast.expr, loop: ast.For, fresh: Callable[[str], str], before: list[ast.stmt]
 ) -> ast.expr:
-    """Return an end of a range that may be written down more than once."""
+    """Return an end of a range that may be evaluated more than once."""
     if isinstance(end, ast.Constant):
         return end
     if isinstance(end, ast.Name) and end.id not in tree.writes(loop):
@@ -75,7 +75,7 @@ def _once(
 
 
 def counted(loop: ast.While, poll: ast.stmt, name: str) -> list[ast.stmt]:
-    """Return a `while` loop with polls, and what stands before it; `name` counts rounds.
+    """Return a `while` loop with polls, and statements before it; `name` counts iterations.
 
     >>> loop = ast.parse("while n:\\n    n = n // 2").body[0]
     >>> for s in counted(loop, ast.parse("poll()").body[0], "rounds"):
@@ -124,7 +124,7 @@ def step(over: ast.expr) -> int | None:
 
 
 def trips(over: ast.expr) -> int | None:
-    """Return how often a loop over a range of constants runs."""
+    """Return the trip count of a loop over a range of constants."""
     arguments = getattr(over, "args", None) or [None]
     values = [None if a is None else _constant(a) for a in arguments]
     if None in values or 0 in values[2:]:
@@ -133,7 +133,7 @@ def trips(over: ast.expr) -> int | None:
 
 
 def _constant(node: ast.expr) -> int | None:
-    """Return the value of an expression of whole numbers: `3 + 1`, `-2`."""
+    """Return the value of a constant integer expression: `3 + 1`, `-2`."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, int) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -1,7 +1,7 @@
-"""The plan of a kernel: which loops over threads it becomes, before any code is written.
+"""The plan of a kernel: its loops over threads, before code is emitted.
 
-A plan is a list of block steps. Most are `ParallelRegion`: a run of statements without a sync
-point, done by all threads of the block, row by row (a row: the threads that differ in threadIdx.x).
+A plan is a list of block steps. Most are `ParallelRegion`: a sequence of statements without a sync
+point, run by all threads of the block, row by row (a row: the threads that differ in threadIdx.x).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpukit.compiler.analysis.affine import Bound, Form, Forms
 
 @dataclass
 class ThreadLoop:
-    """Statements that each thread of a row runs to the end before the next thread starts."""
+    """Statements that each thread of a row completes before the next thread starts."""
 
     body: list[ast.stmt]
     forms: Forms
@@ -29,7 +29,7 @@ class ThreadLoop:
 class RowIf:
     """A condition that is fixed along a row, and limits on threadIdx.x.
 
-    `guards` are the parts `index < size` of it, for what they prove.
+    `guards` are its parts `index < size`, which prove bounds.
     """
 
     tests: list[ast.expr]
@@ -42,9 +42,9 @@ class RowIf:
 
 @dataclass
 class RowFor:
-    """A loop that all threads of a row run in step: threadIdx.x is the inner loop, for `why`.
+    """A loop that all threads of a row run in lockstep, with threadIdx.x innermost; `why` says why.
 
-    With `stride`, its body is a RowIf: the thread at x takes part where target + stride * x is
+    With `stride`, its body is a RowIf: the thread at x takes part if target + stride * x is
     below the end of the range.
     """
 
@@ -58,7 +58,7 @@ class RowFor:
 
 @dataclass
 class RowSpan:
-    """What the threads of a mask do, first to last (instrumented kernels only)."""
+    """Rows for the range from first to last thread of a mask (instrumented kernels only)."""
 
     mask: str
     body: list[Row]
@@ -78,14 +78,14 @@ class ParallelRegion:
 
 @dataclass
 class Once:
-    """A statement that gives the same for all threads and is run once for the block."""
+    """A statement that is uniform in the block and runs once for it."""
 
     statement: ast.stmt
 
 
 @dataclass
 class BlockIf:
-    """An `if` whose condition is the same for all threads of the block."""
+    """An `if` whose condition is uniform in the block."""
 
     test: ast.expr
     body: list[Step]
@@ -94,7 +94,7 @@ class BlockIf:
 
 @dataclass
 class BlockFor:
-    """A `for` loop that all threads of the block run in step."""
+    """A `for` loop that all threads of the block run in lockstep."""
 
     loop: ast.For
     body: list[Step]
@@ -103,7 +103,7 @@ class BlockFor:
 
 @dataclass
 class BlockWhile:
-    """A `while` loop that all threads of the block run in step."""
+    """A `while` loop that all threads of the block run in lockstep."""
 
     test: ast.expr
     body: list[Step]
@@ -112,7 +112,7 @@ class BlockWhile:
 
 @dataclass
 class AnyThread:
-    """Steps that are skipped when no thread is left in a mask."""
+    """Steps that are skipped if no thread is in a mask."""
 
     mask: str
     body: list[Step]
@@ -120,7 +120,7 @@ class AnyThread:
 
 @dataclass
 class UntilNone:
-    """A loop that ends when no thread is left in its mask; `head` takes threads out of it."""
+    """A loop that ends when its mask is empty; `head` removes threads from the mask."""
 
     mask: str
     head: list[Step]
@@ -138,7 +138,7 @@ class Barrier:
 
 @dataclass
 class WarpBarrier:
-    """A syncwarp, or a threadfence, of which an instrumented kernel takes note."""
+    """A syncwarp or a threadfence, which an instrumented kernel records."""
 
     call: ast.Call
     mask: str | None
@@ -146,7 +146,7 @@ class WarpBarrier:
 
 @dataclass
 class GridBarrier:
-    """A barrier of the whole grid, of which an instrumented kernel takes note."""
+    """A barrier of the whole grid, which an instrumented kernel records."""
 
     call: ast.Call
     mask: str | None
@@ -154,7 +154,7 @@ class GridBarrier:
 
 @dataclass
 class Branch:
-    """A condition that a profile counts: who of `parent` is in `taken`; None for all or alike."""
+    """A condition that a profile counts: the threads of `parent` in `taken`, None for all."""
 
     node: ast.stmt
     taken: str | None
@@ -173,9 +173,9 @@ class Count:
 
 
 class Published(NamedTuple):
-    """What threads put where others can see it: a boolean, or a value of the type of a variable.
+    """A value per thread that others read: a boolean, or of the type of a variable.
 
-    With `first` it is of the type of that variable's first part.
+    With `first` it has the type of that variable's first element.
     """
 
     of: str = ""

@@ -1,7 +1,7 @@
-"""Turn a function into what one thread runs: the form for typing, and for device functions.
+"""Rewrite a function as one thread runs it: for type inference, and for device functions.
 
-Everything that depends on the thread becomes a plain value or a call of a helper; the passes
-that use it say which, by the hooks of `Scalar`.
+Everything that depends on the thread becomes a plain value or a call of a helper; the subclasses
+choose which by the hooks of `Scalar`.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from gpukit.compiler.unit import Unit
 
 
 class Scalar(ast.NodeTransformer):
-    """Base of the rewrites; `bind` puts an object under a name into the new globals.
+    """Base of the rewrites; `bind` adds an object to the new globals.
 
-    `itself` holds the names under which a device function calls itself.
+    `itself` holds the names by which a device function calls itself.
     """
 
     itself: frozenset[str] = frozenset()
-    readable = False  # whether the result is for people, as `gpukit.explain` shows it
+    readable = False  # whether the result is for display, as in `gpukit.explain`
 
     def __init__(self, unit: Unit, native: Callable[[Any], Any]) -> None:
         self.unit = unit
         self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
-        self.loops = 0  # around what is visited
+        self.loops = 0  # depth of loops around the visited node
         self.short: Collection[Any] = ()  # keys of ranges that need no polls
         self.instrumented = ""  # as `Unit.instrumented`
         self.expressions = expressions.Expressions(unit)
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, base: str, value: Any) -> ast.Name:
-        """Return a name that stands for `value` in the new function."""
+        """Return a name for `value` in the new function."""
         name = self.unit.fresh(f"_{base}")
         self.globals[name] = value
         return tree.name(name)
 
     def helper(self, module_name: str, name: str) -> ast.Name:
-        """Return a name for a function of a module_name of the runtime."""
+        """Return a name for a function in a module of the runtime."""
         if self.readable:
             return tree.name(name)
         key = self.unit.named("rt_{}", f"{module_name}_{name}")
@@ -57,7 +57,7 @@ class Scalar(ast.NodeTransformer):
         return tree.name(key)
 
     def form(self, function: Any, count: int) -> ast.Name | None:
-        """Return a name for what is called instead of a function, if there is such."""
+        """Return a name for the replacement of a function, if there is one."""
         form = mathematics.FORMS.get((id(function), count))
         return self.helper("mathematics", form) if form and not self.readable else None
 
@@ -81,7 +81,7 @@ class Scalar(ast.NodeTransformer):
         return node if short else self.polled(node)
 
     def polled(self, node: ast.For) -> list[ast.stmt]:
-        """Return a loop over a range that can be interrupted, and what stands before it."""
+        """Return an interruptible loop over a range, and statements before it."""
         poll = self.poll(node)
         if poll is None:
             return [node]
@@ -106,7 +106,7 @@ class Scalar(ast.NodeTransformer):
             self.loops -= 1
 
     def poll(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the statement that lets the kernel be stopped where `node` stands."""
+        """Return the statement at which the kernel can be stopped, with the line of `node`."""
         address = None if self.readable else self.address()
         if address is None:
             return None
@@ -114,11 +114,11 @@ class Scalar(ast.NodeTransformer):
         return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
 
     def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        """Return what stands before a loop and in it, so that it does not wait for ever."""
+        """Return statements before a loop and in it that stop it if it waits forever."""
         return [], []
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
+        """Define shifts by an amount that may exceed the width (`runtime/shifts.py`)."""
         self.generic_visit(node)
         node.right = self.divisor(node, node.right)
         if isinstance(node.op, ast.Pow) and not _is_integer(node.right):
@@ -131,11 +131,11 @@ class Scalar(ast.NodeTransformer):
         return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
 
     def whole_read(self, node: ast.expr, value: ast.expr) -> ast.expr:
-        """Return the value of an expression that is about to be stored somewhere else."""
+        """Return the value of an expression that is about to be stored elsewhere."""
         return value
 
     def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
-        """Return what stands for the right side of an operation."""
+        """Return the right operand of an operation, checked if it is a divisor."""
         return value
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -173,7 +173,7 @@ class Scalar(ast.NodeTransformer):
         )  # fmt: skip
 
     def plain_call(self, node: ast.Call) -> ast.expr:
-        """Return the expression for a call of anything else; device functions get the context."""
+        """Return the expression for any other call; device functions are passed the context."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         own = self.form(self.unit.globals.get(name), len(node.args))
         if own is not None and not node.keywords:
@@ -188,7 +188,7 @@ class Scalar(ast.NodeTransformer):
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
 
     def address(self) -> ast.expr | None:
-        """Return the expression for the address of the error context, if loops look at it."""
+        """Return the expression for the address of the error context, if loops poll it."""
         return None
 
     def context(self) -> ast.expr:
@@ -216,11 +216,11 @@ _SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "left", ast.RShift: "right
 
 
 def _fits(amount: ast.expr) -> bool:
-    """Tell whether an amount is a constant by which any integer can be shifted."""
+    """Tell whether a shift amount is a constant that is valid for any integer type."""
     return isinstance(amount, ast.Constant) and amount.value in range(64)
 
 
 def _is_integer(power: ast.expr) -> bool:
-    """Tell whether a power is an integer constant, of which Numba makes products."""
+    """Tell whether an exponent is an integer constant, which Numba expands to products."""
     value = power.operand if isinstance(power, ast.UnaryOp) else power
     return isinstance(value, ast.Constant) and isinstance(value.value, int)

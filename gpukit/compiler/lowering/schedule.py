@@ -1,7 +1,7 @@
-"""Cut a kernel at its synchronisation points and plan the loops over threads between them.
+"""Split a kernel at its synchronisation points and plan the loops over threads between them.
 
-Control flow that all threads of a block follow alike stays as it is. Control flow that varies
-and holds a synchronisation point is done under a mask: one flag a thread that says who takes part.
+Control flow that is uniform in a block stays as it is. Control flow that varies and contains a
+synchronisation point runs under a mask: one flag per thread, True where the thread takes part.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ BRANCH = "branch"
 class Schedule:
     """The plan of a kernel, and the variables each thread keeps from one loop to the next.
 
-    `live_across` holds their names; `masks` and `values` are made by the plan itself. The first
-    `coarsened` steps are for neighbouring blocks to do as one.
+    `live_across` holds their names; `masks` and `values` are created by the plan itself. The first
+    `coarsened` steps run for neighbouring blocks as one.
     """
 
     def __init__(self, unit: Unit, *, whole_grid: bool = False) -> None:
@@ -51,7 +51,7 @@ class Schedule:
         self.masks, self.values = [], {}
         self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
         varying = self.uniformity.varying
-        # A recording shows each statement where it stands.
+        # A recording shows each statement where it is in the source.
         kept = self.unit.instrumented == "values"
         rematerialised = {} if kept else rematerialise.run(self.unit, self.uniformity)
         self.rematerialised = {n: e for n, e in rematerialised.items() if n in varying}
@@ -85,7 +85,7 @@ class Schedule:
                 flush()
             elif kinds.synchronises(s):
                 flush()
-                steps += self._meeting(s, mask)
+                steps += self._synchronising(s, mask)
             elif mask is None and self._is_once(s):
                 if _must_wait(s, pending):
                     flush()
@@ -96,7 +96,7 @@ class Schedule:
         return steps
 
     def _is_once(self, s: ast.stmt) -> bool:
-        """Tell whether a statement only sets variables that are the same for all threads."""
+        """Tell whether a statement only sets variables that are uniform in the block."""
         if isinstance(s, (ast.Assign, ast.AugAssign)):
             targets = s.targets if isinstance(s, ast.Assign) else [s.target]
             names = [n for t in targets for n in ast.walk(t) if isinstance(n, ast.expr)]
@@ -111,7 +111,7 @@ class Schedule:
             return all(self._is_once(inner) for b in tree.blocks(s) for inner in b)
         return isinstance(s, (ast.Break, ast.Continue))
 
-    def _meeting(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
+    def _synchronising(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
         if isinstance(s, ast.If):
             return self._if(s, mask)
         if isinstance(s, ast.For):
@@ -120,7 +120,7 @@ class Schedule:
             if mask is None and not self.uniformity.varies(s.test):
                 return [region_tree.BlockWhile(s.test, self._steps(s.body, mask), s)]
             return self._masked_while(s, mask)
-        return self._meet(s, mask)
+        return self._sync_point(s, mask)
 
     def _if(self, s: ast.If, mask: str | None) -> list[region_tree.Step]:
         if not self.uniformity.varies(s.test) and (mask is None or self.forms.is_fixed(s.test)):
@@ -164,7 +164,7 @@ class Schedule:
     ) -> region_tree.Step:
         """Return loops that set `mask` to `test` for the threads in `parent`, else to False.
 
-        `step` is what a recording shows them as.
+        `step` is their text in a recording.
         """
         body = [rows.flag(mask, test, like, step)]
         if parent is not None:
@@ -175,11 +175,11 @@ class Schedule:
 
     # ---- sync points ----------------------------------------------------------------------
 
-    def _meet(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
+    def _sync_point(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
         call: ast.Call = s.value  # type: ignore[attr-defined]
         target = s.targets[0].id if isinstance(s, ast.Assign) else None  # type: ignore[attr-defined]
         name = tree.called(call) or ""
-        seen = mask is not None or bool(self.unit.instrumented)  # else the end of a loop is enough
+        seen = mask is not None or bool(self.unit.instrumented)  # else the loop's end synchronises
         if name == kinds.GRID_SYNC:
             if not self.whole_grid:
                 raise NeedsWholeGrid
@@ -204,7 +204,7 @@ class Schedule:
         mask: str | None,
         like: ast.AST,
     ) -> tuple[str, region_tree.Step]:
-        """Return loops in which every thread puts `value` where the others can see it."""
+        """Return loops in which every thread stores `value` where the others can read it."""
         name = self.unit.fresh(base)
         self.values[name] = kind
         target = ast.Subscript(tree.name(name), tree.name("thread"), ast.Store())
@@ -239,7 +239,7 @@ class Schedule:
     def _warp(
         self, name: str, call: ast.Call, target: str | None, mask: str | None, s: ast.stmt
     ) -> list[region_tree.Step]:
-        """Plan a shuffle, vote or match: publish, then let every thread look."""
+        """Plan a shuffle, vote or match: every thread publishes a value, then all read."""
         arguments = dict(enumerate(call.args)) | {k.arg: k.value for k in call.keywords}
         if name == "activemask":
             read = tree.call("cuda.warp.activemask", _active(mask))
@@ -278,7 +278,7 @@ class Schedule:
     def _check_mask(
         self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
     ) -> list[region_tree.Step]:
-        """Plan the check of the mask that the threads give to a warp operation, if instrumented."""
+        """Plan the check of the mask that threads pass to a warp operation, if instrumented."""
         if not self.unit.instrumented:
             return []
         given = tree.const(0xFFFFFFFF) if given is None else given
@@ -296,10 +296,10 @@ class Schedule:
         return [region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms, mask)])]
 
     def _may_coarsen(self) -> bool:
-        """Tell whether each block can go on alone behind the first steps.
+        """Tell whether each block can continue separately after the first steps.
 
-        What is looked up for a whole block, masks and counts, is looked up from thread 0 on; and
-        what one block sets for all its threads, the next must not find changed.
+        Masks and counts, which are read for a whole block, are read from thread 0 on; and a
+        variable that one block sets for all its threads must not be changed for the next block.
         """
         if self.whole_grid or self.masks:
             return False
@@ -325,7 +325,7 @@ class Schedule:
         return own - self.uniformity.varying
 
     def _find_live_across(self) -> Set[str]:
-        """Return the variables that threads keep, in the order in which the kernel names them."""
+        """Return the variables that threads keep, in the order of their appearance."""
         own = tree.writes(self.unit.tree) | set(self.unit.parameters)
         own |= {
             n
@@ -347,18 +347,18 @@ class Schedule:
         return dict.fromkeys(n for n in ordered if n in live_across).keys()
 
     def _nodes(self) -> Iterator[ast.AST]:
-        """Yield the kernel's statements, then those that the plan has made."""
+        """Yield the nodes of the kernel's statements, then those that the plan has created."""
         yield self.unit.tree
         for thread_loop in region_tree.thread_loops(self.steps):
             yield from thread_loop.body
 
 
 class NeedsWholeGrid(Exception):
-    """The kernel waits for the whole grid; it must be planned for all blocks in step."""
+    """The kernel synchronises the whole grid; it must be planned for all blocks in lockstep."""
 
 
 def run(unit: Unit) -> Schedule:
-    """Return the plan of a kernel whose types are not needed yet for its control flow."""
+    """Return the plan of a kernel; its control flow needs no types yet."""
     return _planned(unit, whole_grid=False)
 
 
@@ -370,7 +370,7 @@ def _planned(unit: Unit, *, whole_grid: bool) -> Schedule:
 
 
 def loops_to_while(unit: Unit) -> None:
-    """Turn `for` loops that hold a sync point and vary between threads into `while` loops."""
+    """Turn `for` loops that contain a sync point and vary between threads into `while` loops."""
     whole_grid = any(tree.called(n) == kinds.GRID_SYNC for n in ast.walk(unit.tree))
     while True:
         found = Uniformity(unit, whole_grid=whole_grid)
@@ -412,7 +412,7 @@ def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:
 
 
 def flag_of(mask: str) -> ast.expr:
-    """Return the flag that a thread has in a mask."""
+    """Return the thread's flag in a mask."""
     return ast.Subscript(tree.name(mask), tree.name("thread"), ast.Load())
 
 

@@ -1,6 +1,6 @@
-"""Let Numba find the type of every variable, as its CUDA target would.
+"""Infer the type of every variable with Numba, as its CUDA target would.
 
-Numba's own type inference runs over the kernel as one thread sees it, with the thread indices
+Numba's own type inference runs on the kernel as one thread runs it, with the thread indices
 as int32 arguments. Nothing is compiled.
 """
 
@@ -32,9 +32,9 @@ _VOTES = frozenset(["all_sync", "any_sync", "eq_sync", "ballot_sync"])
 
 
 def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
-    """Return the type of every variable; one that has several gets their common type.
+    """Return the type of every variable; one of several types gets their common type.
 
-    Where it can be, a variable of several types is split into several variables first.
+    If possible, a variable of several types is split into several variables first.
     """
     found = _by_variable(_infer(unit, arguments))
     mixed = {name for name, kinds_ in found.items() if len(kinds_) > 1}
@@ -44,7 +44,7 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
 
 
 def of_variables(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
-    """Return the types of the variables that have only one; the unit stays as it is."""
+    """Return the types of the variables that have only one; the unit is not changed."""
     found = _by_variable(dict(typed(unit, arguments).typemap))
     return {name: next(iter(kinds_)) for name, kinds_ in found.items() if len(kinds_) == 1}
 
@@ -56,7 +56,7 @@ def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type
 
 
 def typed(unit: Unit, arguments: dict[str, types.Type]) -> Any:
-    """Return Numba's state of the kernel as one thread sees it, types found."""
+    """Return Numba's compiler state for the kernel as one thread runs it, with types inferred."""
     form = _Probe(unit)
     copy = ast.Module(tree.clone(unit.tree.body), [])
     form.generic_visit(copy)
@@ -67,10 +67,10 @@ def typed(unit: Unit, arguments: dict[str, types.Type]) -> Any:
 
 
 def of_one_thread(function: Any) -> Any:
-    """Return a function that has the types of one that uses CUDA's names, for Numba to infer.
+    """Return a function with the types of one that uses CUDA's names, for Numba to infer.
 
-    What it asks of its thread has a type and no value: whoever runs it gets an exception. One that
-    uses none of CUDA's names, or that is not ours to read, is returned as it is.
+    Thread indices and the like have a type and no value: running it raises an exception. A function
+    that uses none of CUDA's names, or that gpukit cannot read, is returned unchanged.
     """
     from gpukit.compiler.frontend import inline, resolve
 
@@ -109,18 +109,18 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
     manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
     manager.add_pass(lean.FindTypes, "find types")
     manager.finalize()
-    with lean.kernel_code():  # device functions are compiled on the way
+    with lean.kernel_code():  # inference also compiles device functions
         try:
             manager.run(state)
         except NumbaError as error:
-            error.inferred = _inferred(state)  # for what is said of it
+            error.inferred = _inferred(state)  # for the error message
             raise
     return state
 
 
 def _inferred(state: Any) -> tuple[Any, dict[str, types.Type]] | None:
-    """Return the code of a function that has no types, and those that its variables got so far."""
-    with contextlib.suppress(Exception):  # there may be no code yet
+    """Return the IR of a function that failed to type, and the types inferred so far."""
+    with contextlib.suppress(Exception):  # there may be no IR yet
         found = typed_passes.type_inference_stage(
             state.typingctx, state.targetctx, state.func_ir, state.args, None, raise_errors=False
         )
@@ -129,11 +129,11 @@ def _inferred(state: Any) -> tuple[Any, dict[str, types.Type]] | None:
 
 
 def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:
-    """Return the types of the versions `x`, `x.1`, ... that Numba made of a variable."""
+    """Return the types of the versions `x`, `x.1`, ... into which Numba splits a variable."""
     found: dict[str, set[types.Type]] = {}
     for versioned, kind in typemap.items():
         name, _, version = versioned.partition(".")
-        parameter = version and not version[0].isdigit()  # "arg.x", which "x" is set from
+        parameter = version and not version[0].isdigit()  # "arg.x", from which "x" is set
         if name and not name.startswith("$") and not parameter:
             found.setdefault(name, set()).add(types.unliteral(kind))
     return {
@@ -163,7 +163,7 @@ class _Probe(scalar.Scalar):
         return tree.name(name)
 
     def form(self, function: Any, count: int) -> ast.Name | None:
-        """Leave what has the types of its form: errors speak of what is written."""
+        """Keep functions that have the types of their replacement: errors then name the source."""
         same = mathematics.formula(function, count) is not None
         return None if same else super().form(function, count)
 

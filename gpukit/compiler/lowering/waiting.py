@@ -1,7 +1,7 @@
-"""Loops that wait for another thread: they end only when somebody else has done something.
+"""Find loops that wait for another thread: spin locks, and loops that poll a flag.
 
-Checked mode runs blocks one after the other and the threads of a block in step, so a wait can
-last for ever. A loop that waits counts its rounds, and stops the kernel after too many.
+Checked mode runs blocks one after the other and the threads of a block in lockstep, so a wait can
+last forever. A loop that waits counts its iterations, and stops the kernel after too many.
 
 >>> [is_wait(ast.parse(text).body[0]) for text in (
 ...     "while cuda.atomic.add(flag, 0, 0) == 0: pass", "while flag[0] == 0: pass",
@@ -21,7 +21,7 @@ MOST_ROUNDS = 1_000_000
 
 
 def is_wait(loop: ast.While) -> bool:
-    """Tell whether a loop takes a lock, or asks memory that it does not change itself."""
+    """Tell whether a loop takes a lock, or polls memory that it does not change itself."""
     if any(tree.called(n) in LOCKS for n in ast.walk(loop)):
         return True
     asks = any(
@@ -41,10 +41,10 @@ def _changed(body: list[ast.stmt]) -> set[str]:
 
 
 def kept(s: ast.stmt, rest: list[ast.stmt]) -> int:
-    """Return how many statements behind a loop that takes a lock it is kept; 0 if it takes none.
+    """Return for how many statements after a loop the lock that it takes is held; 0 for none.
 
-    The last of them changes the lock. One thread does them all before the next one takes the lock:
-    in step, the threads that wait for it would keep the thread that has it from giving it back.
+    The last of them releases the lock. One thread runs them all before the next one takes the lock:
+    in lockstep, the waiting threads would prevent its owner from releasing it.
     """
     locks = _taken(s)
     for k, later in enumerate(rest if locks else []):
@@ -57,7 +57,7 @@ def kept(s: ast.stmt, rest: list[ast.stmt]) -> int:
 
 
 def _taken(s: ast.stmt) -> set[str]:
-    """Return the arrays of the locks that a loop waits for and does not give back itself."""
+    """Return the arrays of the locks that a loop waits for and does not release itself."""
     if not isinstance(s, ast.While):
         return set()
     taking = [n for n in ast.walk(s) if tree.called(n) in LOCKS]
@@ -73,6 +73,6 @@ def _changes(n: ast.AST) -> bool:
 
 
 def _array(n: ast.AST) -> str:
-    """Return the name of the array that an atomic or a subscript is about."""
+    """Return the name of the array that an atomic or a subscript accesses."""
     base = n.args[0] if isinstance(n, ast.Call) else n.value  # type: ignore[attr-defined]
     return arrays.root(base)

@@ -1,4 +1,4 @@
-"""Write out shuffles, votes and matches as reads of what the other lanes have published."""
+"""Lower shuffles, votes and matches to reads of the values that the other lanes published."""
 
 from __future__ import annotations
 

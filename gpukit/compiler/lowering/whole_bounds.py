@@ -1,11 +1,11 @@
-"""Give loops over a range whole numbers for bounds that are floats, once types are known.
+"""Convert the float bounds of ranges to integers, once types are known.
 
 Before                                  After
     for k in range(a.size / 4):             for k in range(whole_int32(a.size / 4)):
 
-Numba takes such a range, and converts each bound to an int32; loops over threads need to know
-that it is a whole number. A `while` loop that `strides` made a range of compares with the float
-itself, so it is made a `while` loop again.
+Numba accepts such a range, and converts each bound to an int32; loops over threads need integer
+bounds. A `while` loop that `strides` turned into a range compares with the float itself, so it
+becomes a `while` loop again.
 
 >>> from numba.core import types
 >>> def kernel(out, n, m):
@@ -35,7 +35,7 @@ from gpukit.compiler.unit import Unit
 
 
 def run(unit: Unit) -> bool:
-    """Rewrite the unit's tree in place; tell whether types must be found again."""
+    """Rewrite the unit's tree in place; return whether types must be inferred again."""
     bounds = _Bounds(unit)
     new: list[ast.stmt] = []
     for k, s in enumerate(unit.tree.body):
