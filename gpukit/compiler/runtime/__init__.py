@@ -1,5 +1,4 @@
-"""What compiled kernels call: numba intrinsics for memory, atomics, warps and scalars.
+"""The runtime of compiled kernels: Numba intrinsics for memory, atomics, warps and scalars.
 
-Only this package and `gpukit.compiler.native` import numba; they are imported when the first
-kernel is compiled, never before.
+It imports Numba, so it is imported when the first kernel is compiled, never before.
 """

@@ -1,8 +1,8 @@
-"""Atomic operations, real ones across blocks that run on several cores.
+"""Atomic operations, with real atomics across blocks that run on several cores.
 
 Integer `add`, `sub`, `and_`, `or_`, `xor`, `exch`, `max`, `min` are one machine instruction;
 the rest, and all on floats, are compare-and-swap loops. On shared memory, which only one core
-ever sees, plain loads and stores do.
+accesses, plain loads and stores suffice.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _machine_operation(name: str, kind: Any) -> str | None:
 
 
 def _update(builder: Any, name: str, kind: Any, pointer: Any, value: Any, atomic: bool) -> Any:
-    """Change the value at `pointer` and return the one before."""
+    """Update the value at `pointer` and return the old one."""
     combine = COMBINE[name]
     if not atomic:
         old = builder.load(pointer)
@@ -112,7 +112,7 @@ def _update(builder: Any, name: str, kind: Any, pointer: Any, value: Any, atomic
 
 
 def _swap_loop(builder: Any, pointer: Any, new_of: Any) -> Any:
-    """Compare and swap until no other thread came between; return the old value."""
+    """Update a value by a compare-and-swap loop; return the old value."""
     kind = pointer.type.pointee
     bits = ir.IntType({"half": 16, "float": 32, "double": 64}.get(str(kind)) or kind.width)
     at = builder.bitcast(pointer, bits.as_pointer())
@@ -131,7 +131,7 @@ def _swap_loop(builder: Any, pointer: Any, new_of: Any) -> Any:
 
 @intrinsic
 def place(typingctx, idx):  # type: ignore[no-untyped-def]
-    """Return an index; a float, as `math.floor` gives it, as the integer that numba-cuda takes."""
+    """Return an index; a float, such as `math.floor` returns, is converted as in numba-cuda."""
     whole = types.intp if isinstance(idx, types.Float) else idx
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Tests of whole rows of indices, each one call: Numba takes long over chains of comparisons."""
+"""Bounds tests of whole rows of indices, each in one call: Numba types comparisons slowly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST = ir.Constant(_WORD, (1 << 63) - 1)
 
 
 def _words(context: Any, builder: Any, kinds: Any, values: Any) -> list[Any]:
-    """Return integers as 64-bit signed ones; an unsigned one too large for that as the largest."""
+    """Return integers as signed 64-bit ones; a larger unsigned one saturates."""
     found = []
     for kind, value in zip(kinds, values, strict=True):
         word = context.cast(builder, value, kind, types.int64)
@@ -61,9 +61,9 @@ def inside(typingctx, size, first):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def both_inside(typingctx, size, first, last):  # type: ignore[no-untyped-def]
-    """Tell whether first and last both lie in 0 <= ... < size.
+    """Tell whether first and last are both in 0 <= ... < size.
 
-    Both ends against both limits: an index that has overflowed must not slip through.
+    Both ends are compared with both limits, because an index may have overflowed.
     """
     return _inside((size, first, last))
 
@@ -83,7 +83,7 @@ def _inside(kinds: Any) -> Any:
 
 @intrinsic
 def ahead_of(typingctx, end, count):  # type: ignore[no-untyped-def]
-    """Return end - count as int64, for a count >= 0; the least there is if it would be less."""
+    """Return end - count as int64, for a count >= 0; saturates at the smallest int64."""
     kinds = (end, count)
     _require(kinds)
 
@@ -98,7 +98,7 @@ def ahead_of(typingctx, end, count):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def end_of_groups(typingctx, start, end, step, size):  # type: ignore[no-untyped-def]
-    """Return what follows the last whole group of `size` among start, start + step, ... below end.
+    """Return the value after the last whole group of `size` in start, start + step, ... below end.
 
     For a step > 0 and a size > 0. Without a whole group, return start.
     """
@@ -108,7 +108,7 @@ def end_of_groups(typingctx, start, end, step, size):  # type: ignore[no-untyped
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         first, last, by, group = _words(context, builder, kinds, args)
         one = ir.Constant(_WORD, 1)
-        # Unsigned: the way from start to end may be longer than an int64.
+        # Unsigned: the distance from start to end may exceed an int64.
         rounds = builder.add(builder.udiv(builder.sub(builder.sub(last, first), one), by), one)
         whole = builder.sub(rounds, builder.urem(rounds, group))
         before = builder.add(first, builder.mul(builder.sub(whole, one), by))

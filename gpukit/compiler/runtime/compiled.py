@@ -1,7 +1,7 @@
-"""How Numba compiles the functions that compiled kernels call: once for the types of arguments.
+"""Compile the functions that kernels call: once for the types of their arguments.
 
-Left alone, it compiles a function anew for each constant among them, and writes what Python would
-need to call it, which never does. LLVM inlines these functions, constants and all.
+By default Numba compiles a function for each constant argument again, and adds a wrapper for calls
+from Python, which never happen. LLVM inlines these functions and propagates constants.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def compiled(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """Return a function that LLVM must put in at its calls."""
+    """Return a function that LLVM must always inline."""
     return without_literals(jit(forceinline=True, **OPTIONS)(function))
 
 
 def without_literals(dispatcher: Any, first: int | None = None) -> Any:
-    """Let a dispatcher take constants by their types: all arguments, or the `first` so many."""
+    """Make a dispatcher ignore values of constant arguments: of all, or of the first `first`."""
     template = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Stopping a kernel: interrupts, errors that the kernel raises, barriers that not all reach."""
+"""Stop a kernel: interrupts, errors that the kernel raises, barriers that not all threads reach."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gpukit.compiler.runtime.raw import first_set, peek, peek8
 from gpukit.compiler.runtime.storage import get
 from gpukit.compiler.runtime.words import WORD, abort, word_pointer
 
-# Ask Python for signals once in so many polls, each of which may stand for thousands of rounds.
+# Check Python's signals once per this many polls, each of which may cover thousands of iterations.
 _POLLS_PER_SIGNAL_CHECK = 1 << 10
 
 
 @intrinsic
 def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
-    """Note in the context which block runs now."""
+    """Store in the context which block runs."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         for k in range(3):
@@ -34,7 +34,7 @@ def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def next_block(typingctx, x, y, z, size_x, size_y):  # type: ignore[no-untyped-def]
-    """Return the indices of the block behind (x, y, z); counting on is cheaper than dividing."""
+    """Return the indices of the block after (x, y, z): incrementing is cheaper than dividing."""
     kind = types.UniTuple(types.int64, 3)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -54,7 +54,7 @@ def next_block(typingctx, x, y, z, size_x, size_y):  # type: ignore[no-untyped-d
 
 @intrinsic
 def poll(typingctx, address):  # type: ignore[no-untyped-def]
-    """Stop the kernel if the host asked for it or if Ctrl-C was pressed."""
+    """Stop the kernel if the host requested it or if Ctrl-C was pressed."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         counter = word_pointer(builder, args[0], layout.POLLS)
@@ -74,7 +74,7 @@ def poll(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def _take_signals(context, builder, address):  # type: ignore[no-untyped-def]
-    """Let Python run its signal handlers; a KeyboardInterrupt becomes a cancel request."""
+    """Run Python's signal handlers; a KeyboardInterrupt becomes a cancel request."""
     int32 = ir.IntType(32)
     gil = _call(builder, "PyGILState_Ensure", int32)
     tripped = builder.icmp_signed("!=", _call(builder, "PyErr_CheckSignals", int32), int32(0))
@@ -85,7 +85,7 @@ def _take_signals(context, builder, address):  # type: ignore[no-untyped-def]
 
 
 def _call(builder, name, result, *arguments):  # type: ignore[no-untyped-def]
-    """Call a C function of Python itself."""
+    """Call a function of Python's C API."""
     kind = ir.FunctionType(result, [a.type for a in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
@@ -98,7 +98,7 @@ def _frame_address(builder):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def mark_stack(typingctx, address):  # type: ignore[no-untyped-def]
-    """Note in the context where the kernel's stack begins."""
+    """Store in the context the address of the kernel's first stack frame."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         builder.store(_frame_address(builder), word_pointer(builder, args[0], layout.STACK))
@@ -109,7 +109,7 @@ def mark_stack(typingctx, address):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def check_stack(typingctx, origin):  # type: ignore[no-untyped-def]
-    """Stop the kernel if a function has called itself too deeply."""
+    """Stop the kernel if recursion is too deep."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         address, location, *thread = origin_of(context, builder, origin, args[0])
@@ -125,7 +125,7 @@ def check_stack(typingctx, origin):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def begin_waiting(typingctx, address):  # type: ignore[no-untyped-def]
-    """Begin to count the rounds of a loop that waits for another thread."""
+    """Start to count the iterations of a loop that waits for another thread."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         builder.store(ir.Constant(WORD, 0), word_pointer(builder, args[0], layout.ROUNDS))
@@ -136,7 +136,7 @@ def begin_waiting(typingctx, address):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def wait(typingctx, origin, most):  # type: ignore[no-untyped-def]
-    """Count a round of a loop that waits, and stop the kernel if there were too many."""
+    """Count an iteration of a loop that waits, and stop the kernel if there were too many."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         address, location, *thread = origin_of(context, builder, origin, args[0])
@@ -153,7 +153,7 @@ def wait(typingctx, origin, most):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def take_lock(typingctx, origin):  # type: ignore[no-untyped-def]
-    """Note that a thread takes a lock, and whether another lane of its warp did so before."""
+    """Record that a thread takes a lock, and whether another lane of its warp did so before."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         address, location, *thread = origin_of(context, builder, origin, args[0])
@@ -215,7 +215,7 @@ def _nonzero(origin, value):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def note_thread(typingctx, address, word, thread, bit):  # type: ignore[no-untyped-def]
-    """Write one byte of the two thread sets of a diverged barrier."""
+    """Store a thread's bit in one of the two thread sets of a divergent barrier."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         start = builder.add(
@@ -240,13 +240,13 @@ def any_thread(mask, threads):  # type: ignore[no-untyped-def]
 
 @compiled
 def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
-    """Return the first thread of a part of a row that is in a mask, `high` if none is."""
+    """Return the first thread of a range of a row that is in a mask, `high` if none is."""
     return first_set(mask_at(mask, row_start), low, high)
 
 
 @compiled
 def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
-    """Return the end of what is in a mask of a part of a row, `low` if nothing is."""
+    """Return the end of the threads of a range of a row that are in a mask, `low` if none is."""
     flags = mask_at(mask, row_start)
     while low + 8 <= high and peek(flags + high - 8, 0) == 0:
         high -= 8
@@ -257,7 +257,7 @@ def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
 
 @compiled
 def barrier(origin, mask, threads, all_threads):  # type: ignore[no-untyped-def]
-    """Stop the kernel if a thread of a block with waiting threads is not in the mask."""
+    """Stop the kernel if threads of a block wait at a barrier and others are not in the mask."""
     for first in range(0, all_threads, threads):
         waiting = 0
         for t in range(first, first + threads):
@@ -271,7 +271,7 @@ def barrier(origin, mask, threads, all_threads):  # type: ignore[no-untyped-def]
 
 @compiled
 def barrier_with_returned(origin, mask, returned, threads, all_threads):  # type: ignore[no-untyped-def]
-    """As `barrier`, where threads that have returned need not be in the mask."""
+    """As `barrier`, but threads that have returned need not be in the mask."""
     for first in range(0, all_threads, threads):
         waiting = alive = 0
         for t in range(first, first + threads):
@@ -286,7 +286,7 @@ def barrier_with_returned(origin, mask, returned, threads, all_threads):  # type
 
 @compiled
 def grid_barrier(origin, mask, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
-    """As `barrier`, where all threads of all blocks must be in the mask."""
+    """As `barrier`, but all threads of all blocks must be in the mask."""
     _grid_barrier(origin, mask, mask, False, threads, all_threads, size_x, size_y)
 
 
@@ -294,7 +294,7 @@ def grid_barrier(origin, mask, threads, all_threads, size_x, size_y):  # type: i
 def grid_barrier_with_returned(  # type: ignore[no-untyped-def]
     origin, mask, returned, threads, all_threads, size_x, size_y
 ):
-    """As `grid_barrier`, where threads that have returned need not be in the mask."""
+    """As `grid_barrier`, but threads that have returned need not be in the mask."""
     _grid_barrier(origin, mask, returned, True, threads, all_threads, size_x, size_y)
 
 

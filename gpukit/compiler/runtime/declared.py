@@ -1,4 +1,4 @@
-"""Casts to what the signatures of a device function say, chosen by the types of a call."""
+"""Cast arguments and results to the signatures of a device function, chosen by the call's types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 
 def argument(name: str, cases: Sequence[Signature], k: int) -> Any:
-    """Return an intrinsic (arguments) -> argument k, as the signature that fits best says."""
+    """Return an intrinsic (arguments) -> argument k, cast to the best matching signature."""
 
     def typed(typingctx: Any, given: tuple[Any, ...]) -> Any:
         kind = _chosen(typingctx, name, cases, given).args[k]
@@ -26,7 +26,7 @@ def argument(name: str, cases: Sequence[Signature], k: int) -> Any:
 
 
 def result(name: str, cases: Sequence[Signature]) -> Any:
-    """Return an intrinsic (arguments, value) -> value, as the signature that fits best says."""
+    """Return an intrinsic (arguments, value) -> value, cast to the best matching signature."""
 
     def typed(typingctx: Any, given: tuple[Any, ...]) -> Any:
         kind = _chosen(typingctx, name, cases, given[:-1]).return_type
@@ -49,8 +49,8 @@ def _chosen(typingctx: Any, name: str, cases: Sequence[Signature], given: Any) -
 
 
 def _intrinsic(count: int, typed: Any) -> Any:
-    """Return an intrinsic of so many arguments; Numba wants each to have a name."""
+    """Return an intrinsic of `count` arguments; Numba requires each to have a name."""
     names = ", ".join(f"a{k}" for k in range(count))
-    space = {"typed": typed, "__name__": __name__}  # the module whose function it is
+    space = {"typed": typed, "__name__": __name__}  # the function's module
     exec(f"def cast(typingctx, {names}):\n    return typed(typingctx, ({names},))\n", space)
     return intrinsic(space["cast"])

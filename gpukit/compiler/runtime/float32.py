@@ -1,8 +1,8 @@
-"""CUDA's float32 functions as formulas without branches (`formulas`), so that loops are vectors.
+"""CUDA's float32 functions as branch-free formulas (`formulas`), so that loops vectorise.
 
-exp, exp2 and tanh are computed in float32, for speed. All others are computed in float64 and
-rounded once, where a short formula is exact enough. What CUDA promises of each function, and how
-near the formulas come over all arguments: docs/mathematics.md.
+exp, exp2 and tanh are computed in float32, for speed. All others are computed in float64, where a
+short formula is accurate enough, and rounded once. CUDA's error bounds of each function, and the
+errors of the formulas over all arguments: docs/mathematics.md.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ INF, NAN = math.inf, math.nan
 LN2 = math.log(2)
 ONE64 = 0x3FF << 52  # the bits of 1.0
 SIGN32, SIGN64 = 1 << 31, 1 << 63
-# Added to a small number, this leaves the nearest whole number in the lowest bits.
+# Added to a small number, this leaves the nearest integer in the lowest bits.
 WHOLE32, WHOLE64 = 1.5 * 2.0**23, 1.5 * 2.0**52
 
 # --- Powers ----------------------------------------------------------------------------------
 
 LN2_HIGH = 0.693359375  # a few bits, then the rest
 LN2_LOW = LN2 - LN2_HIGH
-# The first two of the series, then (exp(x) - 1 - x) / x^2, fitted here.
+# The first two coefficients of the series, then a fit of (exp(x) - 1 - x) / x^2.
 EXP = [1.0, 1.0, 0.49999994, 0.166665211, 0.0416682661, 0.0083686756, 0.00138206896]
 EXP2 = [c * LN2**k for k, c in enumerate(EXP)]
 EXPM1 = [LN2**k / math.factorial(k) for k in range(1, 10)]
-# The lowest bits are the exponent of a power of two as floats have it, or twice that.
+# The lowest bits are exponent + bias of a power of two, as in floats; for float32 twice the bias.
 POWER32, POWER64 = WHOLE32 + 254, WHOLE64 + 1023
 
 
@@ -42,7 +42,7 @@ def exp2(x: Number) -> Number:
 
 
 def _power(x: Number) -> tuple[Number, Number]:
-    """Return e**x as a float32 near 1 and bits whose lowest are 254 + the exponent of 2."""
+    """Return e**x as a float32 near 1, and bits whose lowest are 254 + the exponent of 2."""
     whole = x.times_plus(1 / LN2, POWER32)
     k = whole - POWER32
     rest = k.times_plus(-LN2_LOW, k.times_plus(-LN2_HIGH, x))
@@ -50,7 +50,7 @@ def _power(x: Number) -> tuple[Number, Number]:
 
 
 def _times_power(x: Number, k: Number) -> Number:
-    """Return x * 2**(k - 254) in two steps, for that power itself may be out of range."""
+    """Return x * 2**(k - 254) in two steps, because that power may be out of range."""
     half = k >> 1
     return x * (half << 23).real() * ((k - half) << 23).real()
 
@@ -106,7 +106,7 @@ LOG = [2 / (2 * k + 1) for k in range(9)]
 
 
 def _log(x: Number, unit: float = 1.0, less_one: Number | None = None) -> Number:
-    """Return log(x) * unit of a float64; `less_one` is x - 1 where x is rounded."""
+    """Return log(x) * unit of a float64; `less_one` is x - 1 if x is rounded."""
     exponent = (x.bits() + (ONE64 - ROOT_HALF)) >> 52
     mantissa = (x.bits() - (exponent << 52) + ONE64).real()
     k = (exponent | 0x433 << 52).real() - (2.0**52 + 1023)
@@ -161,7 +161,7 @@ def atanh(x: Number) -> Number:
 
 
 def pow(x: Number, y: Number) -> Number:
-    """As C has it: pow(x, 0) and pow(1, y) are 1 even of NaN, pow(-1, inf) too."""
+    """Return x**y as in C: pow(x, 0) and pow(1, y) are 1 even for NaN, and so is pow(-1, inf)."""
     size, exponent = abs(x), y.double().bounded(-1e300, 1e300)  # inf times log(1) would be NaN
     found = _exp2(_log(size.double(), 1 / LN2) * exponent).single()
     whole, half = y.rint().equals(y), y * 0.5
@@ -193,7 +193,7 @@ COS = [(-1) ** k * (math.pi / 2) ** (2 * k) / math.factorial(2 * k) for k in ran
 
 
 def _window(start: int) -> list[float]:
-    """Return 2 / pi without its first bits, in parts: 28 bits, 28 bits, the rest.
+    """Return 2 / pi from bit `start` on, in parts: 28 bits, 28 bits, the rest.
 
     A float32 times one of the first two is exact in float64.
     """
@@ -204,10 +204,10 @@ def _window(start: int) -> list[float]:
 
 
 def _quarters(x: Number) -> tuple[Number, Number]:
-    """Return how many quarter turns a size is: the nearest whole number, modulo 4, and the rest.
+    """Return an angle >= 0 in quarter turns: the nearest integer, modulo 4, and the remainder.
 
-    Of 2 / pi the first bits are left out that make only whole turns, so that the product is
-    exact to 2**-57 for all sizes. No float32 is nearer to a whole number than 2**-31.
+    The leading bits of 2 / pi that contribute only whole turns are left out, so that the product is
+    exact to 2**-57 for all arguments. No float32 is nearer to an integer than 2**-31.
     """
     parts: list[Any] = _window(0)
     for start in range(22, 89, 22):

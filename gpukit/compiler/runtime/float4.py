@@ -1,7 +1,7 @@
-"""Sixteen bytes as one element: what `wide` and `async_copy` of `primitives` move on a CPU.
+"""16-byte accesses on a CPU: the element that `wide` and `async_copy` of `primitives` move.
 
-A complex128 has the size, and every part of the compiler knows how to load, store, check and count
-one. Nothing is computed with it.
+A complex128 has this size, and every part of the compiler can load, store, check and count one.
+Nothing is computed with it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def _is_vector(array: Any) -> bool:
 
 @intrinsic
 def as_float4(typingctx, array):  # type: ignore[no-untyped-def]
-    """Return a float32 vector as one of complex128; up to three elements at its end are left out.
+    """Return a float32 vector as one of complex128, without a remainder of up to three elements.
 
-    `array.view(np.complex128)` without what that checks and computes at each call.
+    This is `array.view(np.complex128)` without its checks and computations at each call.
     """
     if not _is_vector(array) or array.dtype != types.float32:
         raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
@@ -36,7 +36,7 @@ def as_float4(typingctx, array):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def as_16_bytes(typingctx, array, other):  # type: ignore[no-untyped-def]
-    """Return a vector of numbers as one of complex128; what is left at its end is left out.
+    """Return a vector of numbers as one of complex128, without the remainder at its end.
 
     `other` is the vector at the other end of a copy.
     """
@@ -49,7 +49,7 @@ def as_16_bytes(typingctx, array, other):  # type: ignore[no-untyped-def]
 
 
 def _viewed(array: Any) -> Any:
-    """Return the signature and the code of an intrinsic that sees a vector as complex128."""
+    """Return the signature and the code of an intrinsic that views a vector as complex128."""
     kind = types.Array(types.complex128, 1, "C", readonly=not array.mutable)
     each = _SIXTEEN * 8 // array.dtype.bitwidth
 
@@ -68,7 +68,7 @@ def _viewed(array: Any) -> Any:
             meminfo=given.meminfo,
             parent=given.parent,
         )
-        # Plain numba loops count references, kernels do not; the view is one more.
+        # Plain Numba loops count references, kernels do not; the view is another reference.
         return impl_ret_borrowed(context, builder, kind, made._getvalue())
 
     return kind(array), codegen
@@ -76,7 +76,7 @@ def _viewed(array: Any) -> Any:
 
 @intrinsic
 def parted(typingctx, float4):  # type: ignore[no-untyped-def]
-    """Return the four float32 whose bits a complex128 holds."""
+    """Return the four float32 values whose bits a complex128 holds."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         both = context.make_complex(builder, types.complex128, value=args[0])
@@ -92,7 +92,7 @@ def parted(typingctx, float4):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def joined(typingctx, a, b, c, d):  # type: ignore[no-untyped-def]
-    """Return the complex128 that holds the bits of four float32."""
+    """Return the complex128 that holds the bits of four float32 values."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         halves = [builder.zext(builder.bitcast(v, _HALF), _WORD) for v in args]

@@ -1,8 +1,8 @@
-"""Formulas written with Python's operators, as functions of LLVM IR without a branch.
+"""Trace formulas written with Python's operators to branch-free functions of LLVM IR.
 
-A formula is a Python function of `Number`s. It is traced once a process; kernels that use it get
-the text, always inlined, so that LLVM vectorises the loops around it. Under `fastmath` Numba
-lets LLVM rearrange arithmetic, which would ruin a formula; it does not see a text's inside.
+A formula is a Python function of `Number`s. It is traced once per process; kernels that use it get
+the IR as text, always inlined, so that LLVM vectorises the loops around it. Under `fastmath` Numba
+allows LLVM to reassociate arithmetic, which would ruin a formula; it does not modify the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Formula = Callable[..., "Number"]
 
 
 class Number:
-    """A float32, float64, int32, int64 or truth value of LLVM IR; integers have no sign."""
+    """A float32, float64, int32, int64 or boolean value of LLVM IR; integers are unsigned."""
 
     def __init__(self, builder: Any, value: Any, fused: bool) -> None:
         self.builder, self.value, self.fused = builder, value, fused
@@ -111,7 +111,7 @@ class Number:
         return self._call("llvm.fabs")
 
     def rint(self) -> Number:
-        """Round to the nearest whole number, of two to the even one."""
+        """Round to the nearest integer, ties to even."""
         return self._call("llvm.rint")
 
     def sqrt(self) -> Number:
@@ -124,7 +124,7 @@ class Number:
         return self._new(self.builder.bitcast(self.value, _BITS[self.value.type]))
 
     def real(self) -> Number:
-        """Return the float of these bits."""
+        """Return the float with these bits."""
         return self._new(self.builder.bitcast(self.value, _REALS[self.value.type]))
 
     def double(self) -> Number:
@@ -134,7 +134,7 @@ class Number:
         return self._new(self.builder.fptrunc(self.value, SINGLE))
 
     def times_plus(self, factor: Number | float, addend: Number | float) -> Number:
-        """Return self * factor + addend: of float32s rounded once, of float64s if that is quick."""
+        """Return self * factor + addend, rounded once for float32s, for float64s if FMA is fast."""
         if self.fused:
             return self._call("llvm.fma", factor, addend)
         if self.value.type == DOUBLE:
@@ -143,13 +143,13 @@ class Number:
         return self.double().times_plus(factor, addend).single()
 
     def bounded(self, low: float, high: float) -> Number:
-        """Hold to a range; NaN stays NaN."""
+        """Clamp to a range; NaN stays NaN."""
         above = select(self < low, low, self)
         return select(above > high, high, above)
 
 
 def select(condition: Number, yes: Any, no: Any) -> Number:
-    """Return one of two numbers, both of which are computed."""
+    """Return `yes` where the condition holds, else `no`; both are computed."""
     kind = yes if isinstance(yes, Number) else no
     return kind._new(condition.builder.select(condition.value, kind._ir(yes), kind._ir(no)))
 
@@ -164,7 +164,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 class _Written(ir.Function):
-    """A function of which only the text is known."""
+    """A function given as LLVM IR text."""
 
     text = ""
 
@@ -173,7 +173,7 @@ class _Written(ir.Function):
 
 
 def call(context: Any, builder: Any, formula: Formula, values: Sequence[Any]) -> Any:
-    """Return what a formula gives for float32s."""
+    """Return the value of a formula for float32 arguments."""
     module, name = builder.module, f"gpukit_{formula.__name__}"
     function = module.globals.get(name)
     if function is None:
@@ -187,9 +187,9 @@ def call(context: Any, builder: Any, formula: Formula, values: Sequence[Any]) ->
 
 @functools.cache
 def trace(formula: Formula, count: int, fused: bool) -> tuple[str, list[Any]]:
-    """Return the text of a formula's function, and the functions that it calls.
+    """Return the LLVM IR text of a formula, and the functions that it calls.
 
-    `fused` tells whether the processor multiplies and adds with one rounding.
+    `fused` tells whether the processor has FMA instructions.
     """
     module = ir.Module()
     signature = ir.FunctionType(SINGLE, [SINGLE] * count)
@@ -202,7 +202,7 @@ def trace(formula: Formula, count: int, fused: bool) -> tuple[str, list[Any]]:
 
 
 def function(formula: Formula) -> Any:
-    """Return a formula of one number as a function that code of Numba can call."""
+    """Return a formula of one number as a function that Numba code can call."""
 
     @intrinsic
     def of_float32(typingctx, x):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Subscripts whose base may be an array, a tuple or a record: decided by type."""
+"""Subscripts whose base may be an array, a tuple or a record: dispatched by type."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from gpukit.compiler.runtime import memory, words
 
 
 def item(origin, base, idx):  # type: ignore[no-untyped-def]
-    """Read `base[idx]`; an element or a part of an array is bounds-checked."""
+    """Read `base[idx]`; an element or a view of an array is bounds-checked."""
     raise NotImplementedError
 
 
 def set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
-    """Write `base[idx] = value`; an element or a part of an array is bounds-checked."""
+    """Write `base[idx] = value`; an element or a view of an array is bounds-checked."""
     raise NotImplementedError
 
 
 def _form(base, idx):  # type: ignore[no-untyped-def]
-    """Tell what a subscript is: "element", "part" (fewer indices than axes) or "other"."""
+    """Return the kind of a subscript: "element", "part" (fewer indices than axes) or "other"."""
     if not isinstance(base, types.Array):
         return "other"
     parts = words.index_types(idx)

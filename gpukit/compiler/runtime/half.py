@@ -1,7 +1,7 @@
-"""The functions of `cuda.fp16`. That Numba knows float16 at all is up to `half_rules.install`.
+"""The functions of `cuda.fp16`. Support for float16 itself is in `half_rules.install`.
 
-The functions take what converts to a float16 and give one, or a bool. What needs more than bits
-is done in float32 and rounded.
+The functions take values that convert to float16 and return a float16 or a bool. Arithmetic is done
+in float32 and rounded.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _named(name: str, function: Any) -> Any:
 
 
 def _singles(make: Any) -> Any:
-    """Return a body on float16s that does `make` on float32s and rounds."""
+    """Return a function body on float16s that applies `make` to float32s and rounds."""
 
     def body(context: Any, builder: Any, *bits: Any) -> Any:
         values = [convert.extend(context, builder, b) for b in bits]
@@ -93,7 +93,7 @@ def _rounded(name: str) -> Any:
 
 
 def _compared(op: str) -> Any:
-    """Return a comparison; each is False where there is a NaN, `!=` too."""
+    """Return a comparison; all are False for a NaN, even `!=`."""
 
     def body(context: Any, builder: Any, a: Any, b: Any) -> Any:
         left, right = (convert.extend(context, builder, v) for v in (a, b))
@@ -105,15 +105,15 @@ def _compared(op: str) -> Any:
 def _fused(context: Any, builder: Any, *bits: Any) -> Any:
     """Return a * b + c, rounded once.
 
-    The product is exact in float64. The sum is too, or so far from the middle between two
-    float16s that rounding it first does not matter.
+    The product is exact in float64. The sum is exact, too, or so far from the midpoint between two
+    float16s that double rounding does not matter.
     """
     a, b, c = (builder.fpext(convert.extend(context, builder, v), convert.DOUBLE) for v in bits)
     return convert.shorten_double(context, builder, builder.fadd(builder.fmul(a, b), c))
 
 
 def _extreme(op: str) -> Any:
-    """Return the larger or smaller; a NaN gives way to a number, and -0 is below +0."""
+    """Return the maximum or minimum; a number is preferred to a NaN, and -0 is less than +0."""
 
     def body(context: Any, builder: Any, a: Any, b: Any) -> Any:
         better = builder.icmp_signed(op, _order(builder, a), _order(builder, b))
@@ -125,7 +125,7 @@ def _extreme(op: str) -> Any:
 
 
 def _order(builder: Any, bits: Any) -> Any:
-    """Return an integer that is larger where the float16 is."""
+    """Return an integer that compares like the float16."""
     negative = builder.ashr(bits, convert.I16(15))
     return builder.xor(bits, builder.and_(negative, convert.I16(convert.MAGNITUDE)))
 

@@ -1,9 +1,9 @@
-"""From float16 bits to other numbers and back, in LLVM IR.
+"""Convert float16 bits to other numbers and back, in LLVM IR.
 
-A float16 is kept as its 16 bits in an integer, so that nothing takes LLVM's `half` for granted:
-where the processor does not convert it, LLVM calls `__extendhfsf2` and `__truncsfhf2`, which the
-process may lack, and a call to a function that is not there ends the process. Where it does (F16C
-on x86, every 64-bit ARM), the conversion is one instruction; elsewhere it is done on the bits.
+A float16 is represented by its 16 bits in an integer, to avoid LLVM's `half`: if the processor
+cannot convert it, LLVM calls `__extendhfsf2` and `__truncsfhf2`, which the process may lack, and a
+call to a missing function ends the process. If it can (F16C on x86, every 64-bit ARM), the
+conversion is one instruction; elsewhere it is done on the bits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIGN, MAGNITUDE, INFINITY, QUIET = 0x8000, 0x7FFF, 0x7C00, 0x0200
 
 
 def in_hardware(context: Any, feature: str = "f16c") -> bool:
-    """Tell whether the code that this context makes may use instructions that every ARM has."""
+    """Tell whether the target has a feature, which every 64-bit ARM has."""
     codegen = context.codegen()
     triple = _triple()
     if triple.startswith(("aarch64", "arm64")):
@@ -34,12 +34,12 @@ def _triple() -> str:
 
 
 def intrinsic(builder: Any, name: str, value: Any) -> Any:
-    """Return what an LLVM intrinsic of one float gives."""
+    """Return the result of an LLVM intrinsic of one float."""
     return builder.call(builder.module.declare_intrinsic(name, [value.type]), [value])
 
 
 def extend(context: Any, builder: Any, bits: Any) -> Any:
-    """Return a float16 as a float32; that is exact."""
+    """Return a float16 as a float32, which is exact."""
     if in_hardware(context):
         return builder.fpext(builder.bitcast(bits, ir.HalfType()), SINGLE)
     return extend_bits(builder, bits)
@@ -55,8 +55,8 @@ def shorten(context: Any, builder: Any, value: Any) -> Any:
 def shorten_double(context: Any, builder: Any, value: Any) -> Any:
     """Return a float64 as a float16, rounded once.
 
-    Rounding to float32 in between could make a tie of what is none. So what does not fit in a
-    float32 is cut off there, and the last bit set to tell that there was more.
+    Rounding to float32 first could create a tie. So the value is truncated to float32, and its last
+    bit is set if that was inexact (a sticky bit).
     """
     near = builder.fptrunc(value, SINGLE)
     back = builder.fpext(near, DOUBLE)
@@ -80,7 +80,7 @@ def extend_bits(builder: Any, bits: Any) -> Any:
     special = builder.icmp_unsigned(">=", magnitude, I32(INFINITY))
     bias = builder.select(special, I32(0x70000000), I32(0x38000000))
     normal = builder.add(shifted, bias)
-    # Below the normal numbers, a float16 counts multiples of 2 ** -24.
+    # Subnormal float16s are multiples of 2 ** -24.
     tiny = builder.fmul(builder.uitofp(magnitude, SINGLE), SINGLE(2.0**-24))
     is_tiny = builder.icmp_unsigned("<", magnitude, I32(0x0400))
     made = builder.select(is_tiny, builder.bitcast(tiny, I32), normal)
@@ -95,7 +95,7 @@ def shorten_bits(builder: Any, value: Any) -> Any:
     last = builder.and_(builder.lshr(magnitude, I32(13)), I32(1))
     rounded = builder.add(builder.add(magnitude, I32(0xFFF)), last)
     made = builder.lshr(builder.sub(rounded, I32(0x38000000)), I32(13))
-    # Added to 0.5, the bits behind a multiple of 2 ** -24 are rounded away.
+    # Adding 0.5 rounds to a multiple of 2 ** -24.
     half = builder.fadd(builder.bitcast(magnitude, SINGLE), SINGLE(0.5))
     tiny = builder.sub(builder.bitcast(half, I32), I32(0x3F000000))
     made = builder.select(builder.icmp_unsigned("<", magnitude, I32(0x38800000)), tiny, made)
@@ -108,9 +108,9 @@ def shorten_bits(builder: Any, value: Any) -> Any:
 
 
 def to_integer(builder: Any, value: Any, kind: Any) -> Any:
-    """Return a float32 as an integer, cut off; as on a GPU, out of range gives the nearest.
+    """Return a float32 truncated to an integer; as on a GPU, it saturates if out of range.
 
-    NaN gives 0.
+    NaN becomes 0.
     """
     wanted = ir.IntType(kind.bitwidth)
     name = "llvm.fptosi.sat" if kind.signed else "llvm.fptoui.sat"
@@ -121,5 +121,5 @@ def to_integer(builder: Any, value: Any, kind: Any) -> Any:
 
 
 def from_integer(builder: Any, value: Any, kind: Any) -> Any:
-    """Return an integer as a float32; exact up to 2 ** 24, and infinity as float16 above."""
+    """Return an integer as a float32; exact up to 2 ** 24, and larger ones are inf as float16."""
     return (builder.sitofp if kind.signed else builder.uitofp)(value, SINGLE)

@@ -1,8 +1,8 @@
-"""Teaches Numba float16, in kernels and on the CPU: its model, conversions, operators, `math`.
+"""Add float16 to Numba, in kernels and on the CPU: data model, conversions, operators, `math`.
 
-The typing rules are those of Numba's CUDA target. float16 with float16, int8 or bool gives
-float16; with anything else Numba's own rules hold, for which float16 is a narrower float32.
-Everything here is added for the one type `float16`; no rule for another type changes.
+The typing rules are those of Numba's CUDA target. float16 with float16, int8 or bool results in
+float16; with anything else Numba's own rules apply, for which float16 is a narrower float32.
+Everything here is added for the type `float16`; no rule for another type changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gpukit.compiler.runtime import formulas, mathematics
 from gpukit.compiler.runtime import half_convert as convert
 
 HALF = types.float16
-# Anything of these beside a float16 becomes one.
+# Operands of these types are converted to float16 beside a float16.
 _JOINS = (HALF, types.int8, types.boolean)
 
 ARITHMETIC = (
@@ -42,7 +42,7 @@ FUNCTIONS = (
 
 
 def on_singles(context: Any, builder: Any, function: Any, *values: Any, result: Any = None) -> Any:
-    """Return what the float32 version of a function gives."""
+    """Return the result of the float32 version of a function."""
     formula = mathematics.formula(function, len(values))
     if formula is not None:
         return formulas.call(context, builder, formula, values)
@@ -56,7 +56,7 @@ _installed = False
 
 
 def install() -> None:
-    """Make float16 known to kernels and to Numba's CPU target; the second call does nothing."""
+    """Register float16 for kernels and Numba's CPU target; a second call does nothing."""
     global _installed
     with _lock:
         if _installed:
@@ -85,9 +85,9 @@ def _install_model() -> None:
 
 
 def _install_boxes() -> None:
-    """Let float16 pass between Python and compiled functions, as a Python float.
+    """Box and unbox float16 as a Python float.
 
-    Numba makes such a passage for every helper function, whether it is used or not.
+    Numba generates a wrapper that needs this for every helper function, even if it is not used.
     """
     former_box, former_unbox = boxing.box_float, boxing.unbox_float
 
@@ -149,7 +149,7 @@ def _install_casts() -> None:
 
 
 def _template(function: Any, result: Any, count: int) -> None:
-    """Let a function of `count` float16s have a result of its own."""
+    """Register the result type of a function of `count` float16s."""
 
     class Halves(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
@@ -159,7 +159,7 @@ def _template(function: Any, result: Any, count: int) -> None:
                 return None
             return signature(result, *[HALF] * count)
 
-    # More specific than Numba's own templates, so it is asked first; in kernels and on the host.
+    # More specific than Numba's own templates, so it is tried first; in kernels and on the host.
     for target in (NAME, "cpu"):
         body = {"metadata": {"target": target}}
         infer_global(function)(type("Halves", (Halves,), body))
@@ -179,7 +179,7 @@ def _install_operators() -> None:
 
 
 def negated(builder: Any, bits: Any) -> Any:
-    """Return a float16 with the other sign."""
+    """Return a float16 with its sign flipped."""
     return builder.xor(bits, convert.I16(convert.SIGN))
 
 
@@ -212,9 +212,9 @@ def _on_bits(change: Any) -> Any:
 
 
 def _by_singles(function: Any, result: Any = None) -> Any:
-    """Return an implementation that works in float32 and, with no `result` given, rounds.
+    """Return an implementation that works in float32 and, without a `result` type, rounds.
 
-    float32 has more than twice the digits of float16, so that rounding twice is rounding once.
+    float32 has more than twice the digits of float16, so double rounding is harmless.
     """
 
     def implementation(context: Any, builder: Any, sig: Any, args: Any) -> Any:

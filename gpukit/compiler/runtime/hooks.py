@@ -1,7 +1,7 @@
-"""What instrumented kernels call: native functions of the checker, by address.
+"""Intrinsics of instrumented kernels that call native functions of the checker, by address.
 
-The kernel finds the checker's state through its error context. Which functions stand there decides
-whether a launch is checked, counted or recorded; the kernel's code is the same.
+The kernel finds the checker's state through its error context. The function addresses there
+determine whether a launch is checked, counted or recorded; the kernel's code is the same.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def word(value: int) -> Any:
 
 
 def linear(builder: Any, address: Any, thread: list[Any]) -> Any:
-    """Return the number of a thread in its block."""
+    """Return the linear index of a thread in its block."""
     checker = builder.load(word_pointer(builder, address, layout.CHECKER))
     sizes = [builder.load(word_pointer(builder, checker, k)) for k in (w.BLOCK_X, w.BLOCK_Y)]
     x, y, z = thread
@@ -50,7 +50,7 @@ def linear(builder: Any, address: Any, thread: list[Any]) -> Any:
 def see(
     context: Any, builder: Any, array_type: Any, pointer: Any, origin: Any, kind: int, value: Any
 ) -> None:
-    """Tell an access to one element; `value` is what a store is about to write, or None."""
+    """Record an access to one element; `value` is what a store is about to write, or None."""
     element = context.get_data_type(array_type.dtype)
     new = word(0)
     if value is not None:
@@ -62,7 +62,7 @@ def see(
 
 
 def see_bytes(builder: Any, at: Any, size: int, origin: Any, kind: int, new: Any = None) -> None:
-    """Tell an access to some bytes; `new` is where a store finds what it is about to write."""
+    """Record an access to some bytes; `new` points to what a store is about to write."""
     address, location, *thread = origin
     number = linear(builder, address, thread)
     call(builder, address, "access", kernel_location(builder, location), number, at, word(size),
@@ -72,10 +72,10 @@ def see_bytes(builder: Any, at: Any, size: int, origin: Any, kind: int, new: Any
 def see_value(
     context: Any, builder: Any, kind: Any, at: Any, origin: Any, how: int, alignment: int = 16
 ) -> None:
-    """Tell an access to all of a value in memory: a number, a record or a nested array.
+    """Record an access to all of a value in memory: a number, a record or a nested array.
 
-    It is one access, of a record's fields or an array's elements each only where these are read
-    and have gaps, to which nobody gives a value, and where the whole would seem misaligned.
+    It is one access; each field or element is recorded separately only if a read would include
+    padding, which is never written, or if the whole would seem misaligned.
     """
     size = value_bytes(context, kind)
     misaligned = size in (2, 4, 8, 16) and alignment % size
@@ -98,7 +98,7 @@ def see_field(
     context: Any, builder: Any, record: Any, name: str, at: Any, origin: Any, how: int,
     alignment: int = 16,
 ) -> None:  # fmt: skip
-    """Tell an access to a field of a record at an address."""
+    """Record an access to a field of a record at an address."""
     field, offset = builder.add(at, word(record.offset(name))), record.offset(name)
     inner = math.gcd(alignment, offset, record.size)
     see_value(context, builder, record.typeof(name), field, origin, how, inner)
@@ -134,7 +134,7 @@ def kernel_location(builder: Any, location: Any) -> Any:
 def see_outside(
     builder: Any, array_type: Any, values: list[Any], shape: Any, origin: Any, what: Any
 ) -> None:
-    """Tell an index that is outside, negative or wider than 32 bits."""
+    """Record an index that is out of bounds, negative or wider than 32 bits."""
     address, location, *thread = origin
     for k, (v, n) in enumerate(zip(values, shape, strict=True)):
         if k < layout.MAX_NDIM:
@@ -146,7 +146,7 @@ def see_outside(
 
 
 def scratch(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
-    """Return where an access outside its array goes: memory that nobody reads."""
+    """Return the address to which an out-of-bounds access is redirected: unused memory."""
     checker = builder.load(word_pointer(builder, address, layout.CHECKER))
     at = builder.load(word_pointer(builder, checker, w.SCRATCH))
     return builder.inttoptr(at, context.get_data_type(array_type.dtype).as_pointer())
@@ -200,7 +200,7 @@ tick = _plain("tick")
 
 @intrinsic
 def segment(typingctx, address, number, scratch, offset, size):  # type: ignore[no-untyped-def]
-    """Say where a segment in scratch memory lies."""
+    """Record the address of a segment in scratch memory."""
     kinds = (number, scratch, offset, size)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -217,10 +217,10 @@ def _row(name: str) -> Any:
     def hook(  # type: ignore[no-untyped-def]
         typingctx, address, location, array, next_array, first, second, thread, count, mask, kind
     ):
-        """Tell the accesses of a row of threads.
+        """Record the accesses of a row of threads.
 
-        `array` and `first` are where the first of them does its access, `next_array` and `second`
-        the one behind it. `mask` is a pointer to a flag for each thread of the row, or None.
+        `array` and `first` are the array and index of the first thread, `next_array` and `second`
+        those of the second. `mask` is a pointer to a flag for each thread of the row, or None.
         """
         kinds = (address, location, array, next_array, first, second, thread, count, mask, kind)
 
@@ -262,10 +262,10 @@ def _element(context: Any, builder: Any, array: Any, value: Any, kind: Any, inde
 
 @intrinsic
 def area(typingctx, address, location, array, first, second, third, thread, count, mask, rounds):  # type: ignore[no-untyped-def]
-    """Tell the reads of a row of threads in all rounds of a loop.
+    """Record the reads of a row of threads in all iterations of a loop.
 
-    `first` and `second` index those of two threads in the first round, `third` that of the first
-    thread in the second round.
+    `first` and `second` are the indices of the first two threads in the first iteration, `third`
+    that of the first thread in the second iteration.
     """
     kinds = (address, location, array, first, second, third, thread, count, mask, rounds)
 
@@ -288,7 +288,7 @@ row_free = _row("row_free")
 
 @intrinsic
 def value(typingctx, address, thread, variable, value):  # type: ignore[no-untyped-def]
-    """Tell what a variable of a thread is now."""
+    """Record the value of a thread's variable."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         real = isinstance(value, types.Float)

@@ -1,7 +1,7 @@
-"""What Numba types and lowers otherwise for a GPU than for a CPU, where that shows in the result.
+"""Type and lower functions as Numba does for GPUs, where results differ from its CPU target.
 
-`max` and `min` of two floats, floats made integers, and `math.floor` and its kin, which give a
-float. In kernels they give what the PTX instructions give that numba-cuda chooses.
+`max` and `min` of two floats, conversions of floats to integers, and `math.floor` and the like,
+which return a float. In kernels they return what the PTX instructions that numba-cuda uses do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLOATS = (types.float32, types.float64)
 
 
 def _extreme(name: str) -> Any:
-    """Return an implementation of PTX's max or min: a NaN gives way to a number, -0 is below +0."""
+    """Implement PTX's max or min: a number is preferred to a NaN, and -0 is less than +0."""
 
     def implementation(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return intrinsic(builder, name, args[0].type, *args)
@@ -30,7 +30,7 @@ def _extreme(name: str) -> Any:
 class _OfTwoFloats(AbstractTemplate):
     """`max` and `min` of two floats, which Numba types together with all other numbers."""
 
-    metadata = {"target": "cuda"}  # noqa: RUF012  (more specific than Numba's: asked first)
+    metadata = {"target": "cuda"}  # noqa: RUF012  (more specific than Numba's: tried first)
 
     def generic(self, args: Any, kws: Any) -> Any:
         if kws or len(args) != 2 or any(a not in _FLOATS for a in args):
@@ -52,16 +52,16 @@ def _float_to_integer(context: Any, builder: Any, source: Any, target: Any, valu
 
 
 def to_integer(builder: Any, value: Any, kind: Any) -> Any:
-    """Return a float as an integer, as PTX's cvt makes it: cut off, and held to the range.
+    """Return a float as an integer, like PTX's cvt: truncated, and saturated to the range.
 
-    NaN gives 0, or only the highest bit where either is of 64 bits. PTX has no conversion to 8
+    NaN becomes 0, or only the highest bit if either has 64 bits. PTX has no conversion to 8
     bits: these are the lower ones of 16. (LLVM does not vectorise its own `llvm.fptosi.sat`.)
     """
     width, real = max(kind.bitwidth, 16), value.type
     wanted = ir.IntType(width)
     low, above = (-(2 ** (width - 1)), 2 ** (width - 1)) if kind.signed else (0, 2**width)
     large_enough = builder.fcmp_ordered(">=", value, real(low))
-    held = builder.select(large_enough, value, real(low))  # NaN becomes the lowest, too
+    held = builder.select(large_enough, value, real(low))  # NaN becomes the lowest value, too
     fits = builder.fcmp_ordered("<", held, real(above))
     convert = builder.fptosi if kind.signed else builder.fptoui
     found = convert(builder.select(fits, held, real(0)), wanted)
@@ -74,9 +74,9 @@ def to_integer(builder: Any, value: Any, kind: Any) -> Any:
 
 
 class _ToWhole(AbstractTemplate):
-    """`math.floor` and its kin give a float, which holds what no integer does: inf, NaN, 1e300."""
+    """`math.floor` and the like return a float, which can represent inf, NaN and 1e300."""
 
-    metadata = {"target": "cuda"}  # noqa: RUF012  (more specific than Numba's: asked first)
+    metadata = {"target": "cuda"}  # noqa: RUF012  (more specific than Numba's: tried first)
 
     def generic(self, args: Any, kws: Any) -> Any:
         if kws or len(args) != 1:
@@ -91,7 +91,7 @@ for _rounding in (math.floor, math.ceil, math.trunc):
 
 
 def intrinsic(builder: Any, name: str, result: Any, *values: Any) -> Any:
-    """Return what an LLVM intrinsic gives; its name ends in the types of result and argument."""
+    """Return the result of an LLVM intrinsic, whose name ends in the result and argument types."""
     kinds = [v.type for v in values]
     named = dict.fromkeys([result, *kinds])
     function = builder.module.declare_intrinsic(name, list(named), ir.FunctionType(result, kinds))

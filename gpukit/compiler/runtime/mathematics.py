@@ -1,4 +1,4 @@
-"""What kernels call instead of functions of Python's math module and of NumPy."""
+"""Replacements in kernels for functions of Python's math module and of NumPy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _modf(x):  # type: ignore[no-untyped-def]
 
 
 def rounded(x, digits):  # type: ignore[no-untyped-def]
-    """Round to decimal digits; a float32 in double precision, as a GPU does."""
+    """Round to decimal digits; a float32 in double precision, as on a GPU."""
     raise NotImplementedError
 
 
@@ -51,7 +51,7 @@ def _rounded(x, digits):  # type: ignore[no-untyped-def]
 
 
 def where(condition, x, y):  # type: ignore[no-untyped-def]
-    """Return one of two numbers, where Numba's CPU target makes an array of it."""
+    """Return one of two numbers, as a number; Numba's CPU target would return an array."""
     raise NotImplementedError
 
 
@@ -82,7 +82,7 @@ _NUMPY = {"pow": "power"} | {
 
 
 def _functions() -> Iterator[tuple[str, Any, int]]:
-    """Yield formula, function and number of arguments of what has a form for float32."""
+    """Yield formula, function and number of arguments of the functions with a float32 formula."""
     for count, names in enumerate((_ONE, _TWO), 1):
         for name in names:
             for module, spelled in ((math, name), (np, _NUMPY.get(name, name))):
@@ -91,7 +91,7 @@ def _functions() -> Iterator[tuple[str, Any, int]]:
     yield from (("pow", function, 2) for function in (pow, operator.pow))
 
 
-# What kernels call instead of a function, by the function and its arguments' number.
+# The replacement of a function in kernels, by the function and its number of arguments.
 FORMS = {(id(round), 2): "rounded", (id(np.where), 3): "where"}
 _FUNCTIONS: dict[str, tuple[formulas.Formula, Any, int]] = {}
 for _name, _function, _count in _functions():
@@ -100,7 +100,7 @@ for _name, _function, _count in _functions():
 
 
 def __getattr__(key: str) -> Any:
-    """Make a form when it is first asked for."""
+    """Create a replacement when it is first used."""
     if key not in _FUNCTIONS:
         raise AttributeError(key)
     form = globals()[key] = _form(*_FUNCTIONS[key])
@@ -108,20 +108,20 @@ def __getattr__(key: str) -> Any:
 
 
 def formula(function: Any, count: int) -> formulas.Formula | None:
-    """Return the formula of a function of that many float32s, if there is one."""
+    """Return the formula of a function of `count` float32s, if there is one."""
     found = _FUNCTIONS.get(FORMS.get((id(function), count), ""))
     return found[0] if found else None
 
 
 def _form(formula: formulas.Formula, function: Any, count: int) -> Any:
-    """Return a function that is the formula where Numba finds that all types are float32."""
+    """Return a function that uses the formula if Numba infers that all types are float32."""
 
     def choose(typingctx: Any, *kinds: Any) -> Any:
         usual = typingctx.resolve_value_type(function)
         try:
             signature = usual.get_call_type(typingctx, kinds, {})
         except TypingError:
-            return None  # Numba says the same of the form, and where it stands
+            return None  # Numba reports the same error for the replacement, with its location
 
         def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if {signature.return_type, *signature.args} == {types.float32}:
@@ -137,5 +137,5 @@ def _form(formula: formulas.Formula, function: Any, count: int) -> Any:
         return choose(typingctx, x, y)
 
     form = of_one if count == 1 else of_two
-    form.__name__ = function.__name__  # as errors call it
+    form.__name__ = function.__name__  # for error messages
     return intrinsic(prefer_literal=True)(form)

@@ -1,6 +1,6 @@
 """Loads and stores of compiled kernels.
 
-`load` and `store` do no checks: the code around them has proved that the index is in range.
+`load` and `store` do no checks: the surrounding code has proved that the index is in bounds.
 `load_checked` and `store_checked` wrap a negative index as Numba does on a GPU, and stop the
 kernel before an access outside the array.
 """
@@ -88,13 +88,13 @@ def _require_writable(typingctx: Any, array: Any, value: Any) -> None:
         raise TypingError(f"a value of type {value} cannot be stored in an array of {array.dtype}")
 
 
-REFERRED_TO = object()  # a record of which nothing is read or written yet
+REFERRED_TO = object()  # the kind of access to a record that is only referred to
 
 
 class Given:
-    """An array that is only read from: its fields, taken out of the value that an argument is.
+    """The fields of an array value, extracted without a copy in memory.
 
-    Numba's `make_array` would put the value into memory first, seven words for each access.
+    Numba's `make_array` would store the value to memory first, seven words for each access.
     """
 
     def __init__(self, context: Any, builder: Any, kind: types.Array, value: Any) -> None:
@@ -105,9 +105,9 @@ class Given:
 
 
 class Origin(list[Any]):
-    """Who accesses: context address, source location, thread x, y, z.
+    """The origin of an access: context address, source location, thread x, y, z.
 
-    With `instrumented` the access is reported to the checker.
+    With `instrumented` the access is recorded by the checker.
     """
 
     instrumented = False
@@ -125,8 +125,8 @@ def checked_pointer(
 ) -> Any:
     """Return a pointer to an element after a bounds check; without an origin it only wraps.
 
-    An instrumented access, of a `kind` of `checker_state`, is reported; a store with its `value`.
-    Of an element that is only `REFERRED_TO` an index outside is reported, and no access.
+    An instrumented access, of a `kind` of `checker_state`, is recorded; a store with its `value`.
+    For an element that is only `REFERRED_TO`, only an out-of-bounds index is recorded.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -150,10 +150,10 @@ def checked_pointer(
 
 
 def _noting_outside(module: ir.Module, axes: int) -> ir.Function:
-    """Return the function that notes an index outside an array, made once for a module.
+    """Return the function that reports an out-of-bounds index, created once per module.
 
-    It takes an origin, the number of axes, and index and size along each of the first ones. In
-    every access its stores would be most of what LLVM has to look at.
+    It takes an origin, the number of axes, and index and size along each of the first ones. Inlined
+    in every access, its stores would be most of the code that LLVM must optimise.
     """
     name = f"gpukit_note_outside_{axes}"
     if name in module.globals:
@@ -177,7 +177,7 @@ def _noting_outside(module: ir.Module, axes: int) -> ir.Function:
 def _instrumented_pointer(
     context: Any, builder: Any, parts: Any, origin: Origin, kind: int, value: Any
 ) -> Any:
-    """Return a pointer to an element, or to scratch memory where the index is outside."""
+    """Return a pointer to an element, or to scratch memory if the index is out of bounds."""
     array_type, array, values, wrapped, shape, bad = parts
     slot = cgutils.alloca_once(builder, context.get_data_type(array_type.dtype).as_pointer())
     with builder.if_else(bad, likely=False) as (outside, inside):
@@ -206,9 +206,9 @@ def _instrumented_pointer(
 
 
 def origin_of(context: Any, builder: Any, origin_type: Any, origin: Any) -> Any:
-    """Return the parts of a place as 64-bit words; None for `None` (no check).
+    """Return the parts of an origin as 64-bit words; None for `None` (no check).
 
-    A place is (context, location, (thread x, y, z)); a fourth part marks instrumented accesses.
+    An origin is (context, location, (thread x, y, z)); a fourth part marks instrumented accesses.
     """
     if isinstance(origin_type, types.NoneType):
         return None
@@ -230,7 +230,7 @@ def load_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
         ary = Given(context, builder, array, args[1])
         values = index_values(context, builder, idx, args[2])
         where = origin_of(context, builder, origin, args[0])
-        # A record is referred to: what is done with it reads it.
+        # A record is only referred to: later uses of it are the reads.
         how = REFERRED_TO if isinstance(array.dtype, types.Record) else None
         pointer = checked_pointer(
             context, builder, array, ary, values, where, checker_state.LOAD, how
@@ -261,9 +261,9 @@ def store_checked(typingctx, origin, array, idx, value):  # type: ignore[no-unty
 
 
 def axis_checked(axis: int) -> Any:
-    """Return an intrinsic (place, array, index) -> index, which checks one index beside slices.
+    """Return an intrinsic (origin, array, index) -> index, which checks one index beside slices.
 
-    A negative `axis` counts from the last. Whatever is no integer is passed on as it is.
+    A negative `axis` counts from the last. Indices that are no integers are returned unchanged.
     """
 
     @intrinsic
@@ -288,7 +288,7 @@ def axis_checked(axis: int) -> Any:
 
 @intrinsic
 def flat_checked(typingctx, origin, idx, size):  # type: ignore[no-untyped-def]
-    """Return the index of an element of `a.flat` that has `size` elements, counted from 0."""
+    """Check an index of `a.flat` with `size` elements; return it counted from 0."""
     if not isinstance(idx, (types.Integer, types.Boolean)):
         raise TypingError("a.flat takes an integer as its index")
 
@@ -308,7 +308,7 @@ def _has_axis(array: types.Array, axis: int) -> bool:
 
 
 def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: Origin) -> Any:
-    """Stop the kernel unless an index lies inside one axis; return it counted from the front."""
+    """Stop the kernel unless an index is in bounds for one axis; return it counted from 0."""
     zero = ir.Constant(WORD, 0)
     wrapped = builder.select(builder.icmp_signed("<", value, zero), builder.add(value, size), value)
     with builder.if_then(builder.icmp_unsigned(">=", wrapped, size), likely=False):
@@ -323,9 +323,9 @@ def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: O
 AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_NDIM)}
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def record_field(name: str, kind: int) -> Any:
-    """Return an intrinsic (place, record) -> record, which reports an access to one field."""
+    """Return an intrinsic (origin, record) -> record, which records an access to one field."""
 
     @intrinsic
     def reach(typingctx, origin, record):  # type: ignore[no-untyped-def]
@@ -345,7 +345,7 @@ def record_field(name: str, kind: int) -> Any:
 
 @intrinsic
 def whole_read(typingctx, origin, value):  # type: ignore[no-untyped-def]
-    """Tell the checker that a record, or all elements of an array, are read; return the value."""
+    """Record a read of a record, or of all elements of an array; return the value."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         where = origin_of(context, builder, origin, args[0])
@@ -362,7 +362,7 @@ def whole_read(typingctx, origin, value):  # type: ignore[no-untyped-def]
 def _see_all(
     context: Any, builder: Any, view: types.Array, value: Any, where: Any, kind: int
 ) -> None:
-    """Tell an access to all elements of a view; what lies in one piece of known size is one."""
+    """Record an access to all elements of a view; a contiguous view of known size is one access."""
     array = make_array(view)(context, builder, value)
     if isinstance(view, types.NestedArray):
         at = builder.ptrtoint(array.data, WORD)
@@ -404,7 +404,7 @@ def part_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def record_part(typingctx, origin, view):  # type: ignore[no-untyped-def]
-    """Tell the checker that all elements of a view are about to be written."""
+    """Record a store to all elements of a view, before it is done."""
     if not isinstance(view, types.Array):
         raise TypingError("a part of an array is needed")
 

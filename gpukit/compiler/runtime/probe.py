@@ -1,4 +1,4 @@
-"""Stand-ins for votes while Numba finds types: they check arguments and are never run."""
+"""Placeholders for votes during type inference: they check argument types and never run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ballot_sync = _vote(types.int32)
 
 @functools.cache
 def no_value(kind: types.Type) -> Any:
-    """Return a function without arguments that has a type, and raises where it is run."""
+    """Return a function without arguments that has a type and raises if it is run."""
 
     @intrinsic
     def value(typingctx):  # type: ignore[no-untyped-def]

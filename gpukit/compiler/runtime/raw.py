@@ -1,4 +1,4 @@
-"""Memory by address, for the native functions that watch kernels."""
+"""Access memory by address, for the checker's native functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ poke8 = _writer(8)
 
 @compiled
 def first_set(flags, k, count):  # type: ignore[no-untyped-def]
-    """Return the first of some flags, bytes from an address on, that is set; `count` if none is."""
+    """Return the index of the first set flag, from k on, of bytes at an address; else `count`."""
     while k + 8 <= count and peek(flags + k, 0) == 0:
         k += 8
     while k < count and peek8(flags, k) == 0:

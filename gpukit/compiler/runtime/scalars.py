@@ -1,4 +1,4 @@
-"""Arithmetic that CUDA Python has and plain Numba lacks: bit counting, fma, cube root, ..."""
+"""Arithmetic functions that CUDA Python has and Numba lacks: bit counting, fma, cube root, ..."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpukit.compiler.runtime.compiled import compiled
 
 
 def _integer(name, value):  # type: ignore[no-untyped-def]
-    """Return the type whose bits are looked at: that of the value, and int8 of a bool."""
+    """Return the type of the bits: that of the value, int8 for a bool."""
     if isinstance(value, types.Boolean):
         return types.int8
     if not isinstance(value, types.Integer):
@@ -56,7 +56,7 @@ def brev(typingctx, value):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def clz(typingctx, value):  # type: ignore[no-untyped-def]
-    """Return how many zero bits stand before the first set bit."""
+    """Return the number of leading zero bits."""
     kind = _integer("clz", value)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -69,7 +69,7 @@ def clz(typingctx, value):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def ffs(typingctx, value):  # type: ignore[no-untyped-def]
-    """Return the position of the lowest set bit, counted from 1; 0 where none is set."""
+    """Return the position of the lowest set bit, counted from 1; 0 if none is set."""
     kind = _integer("ffs", value)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -116,7 +116,7 @@ def selp(typingctx, condition, a, b):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def same_kind(typingctx, value, like):  # type: ignore[no-untyped-def]
-    """Return `value` in the type of `like`, if that is a float; else as float64."""
+    """Return `value` in the type of `like` if that is a float, else as float64."""
     kind = like if isinstance(like, types.Float) else types.float64
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -162,12 +162,12 @@ _rsqrt_float32 = formulas.function(float32.rsqrt)
 
 @compiled
 def nanosleep(ns):  # type: ignore[no-untyped-def]
-    """Do nothing: on a CPU the other threads of the block do not run meanwhile."""
+    """Do nothing: on a CPU the other threads of the block do not run concurrently."""
 
 
 @intrinsic
 def fence(typingctx):  # type: ignore[no-untyped-def]
-    """Make this thread's writes visible to other cores before its next ones."""
+    """Make this thread's writes visible to other cores before its later writes."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         builder.fence("seq_cst")

@@ -1,8 +1,8 @@
 """Shifts of integers by any amount.
 
-LLVM promises nothing about a shift by less than 0 or by as many bits as the number has, and goes on
-as if it could not happen: loops then run wild and checks are dropped. PTX says what such a shift
-gives: all bits are gone, and of a negative number that is shifted right the sign stays.
+In LLVM a shift by less than 0, or by at least the number of bits, is undefined (poison), and LLVM
+optimises as if it could not happen: loops become endless and checks are dropped. PTX defines such a
+shift: the result is 0, or all sign bits where a negative number is shifted right.
 """
 
 from __future__ import annotations

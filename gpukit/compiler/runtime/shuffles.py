@@ -1,9 +1,8 @@
-"""Shuffles of whole warps at once, as vectors, where all lanes name one offset.
+"""Shuffle whole warps at once, as vectors, if all lanes pass the same offset.
 
-`warps.taken` answers for one thread and looks its source up. Where the offset is the same for a
-row, what the 32 lanes of a warp get are neighbours in what was published: two loads and a choice
-between them for the warp. All else (part of a warp, lanes that do not take part) goes thread by
-thread.
+`warps.taken` computes the result for one thread from its source lane. If the offset is uniform in a
+row, the results of the 32 lanes of a warp are adjacent published values: two vector loads and a
+select per warp. All other cases (partial warps, inactive lanes) run thread by thread.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from gpukit.compiler.runtime.raw import ALL_SET, peek, peek8
 from gpukit.compiler.runtime.storage import get, put
 from gpukit.compiler.runtime.warps import source_lane, taken
 
-# What a vector can hold: the sizes and kinds that LLVM has in registers.
+# Element types of vectors: those that LLVM has in vector registers.
 KINDS = (types.float32, types.float64, types.int32, types.uint32, types.int64, types.uint64)
 WARP = 32
-MARGIN = 8 * WARP  # bytes before and behind what the threads of a block publish
+MARGIN = 8 * WARP  # bytes before and after the values that the threads of a block publish
 IDX, UP, DOWN, XOR = range(4)
 
 
 @intrinsic
 def _shift(typingctx, shown, out, thread, offset):  # type: ignore[no-untyped-def]
-    """Give each lane of a warp what the lane `offset` above has published, or its own.
+    """Store for each lane of a warp the value published by the lane `offset` above, or its own.
 
-    `thread` is the first of the warp, `offset` from -31 to 31. What lies beyond the warp is read
-    and not used: there is room (`MARGIN`) on both sides of what threads publish.
+    `thread` is the first of the warp, `offset` from -31 to 31. Memory beyond the warp is read and
+    not used: there is a `MARGIN` on both sides of the published values.
     """
     kind = shown.dtype
 
@@ -69,7 +68,7 @@ def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
 
 @compiled
 def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
-    """Do it thread by thread, for those in a mask; an address of 0 is all."""
+    """Shuffle thread by thread, for those in a mask; a mask address of 0 means all."""
     clamp = 0 if mode == UP else 31
     for t in range(thread, stop):
         if mask == 0 or peek8(mask, t) != 0:
@@ -79,9 +78,9 @@ def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # typ
 
 @compiled
 def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
-    """Give threads `start` to `stop` what a shuffle by one offset gives them.
+    """Shuffle by a uniform offset for threads `start` to `stop`.
 
-    `mask` is the address of the flag of thread 0, or 0 where all take part; `first` is the first
+    `mask` is the address of the flag of thread 0, or 0 if all take part; `first` is the first
     thread of the block, `threads` their number.
     """
     within = offset & 31

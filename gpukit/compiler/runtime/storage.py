@@ -1,7 +1,8 @@
-"""Where a kernel's values are: its arguments, scratch memory, what its threads keep.
+"""Storage of a kernel's values: arguments, scratch memory, variables that its threads keep.
 
-A kernel gets addresses, of its arguments and of scratch memory (`emit.layout` lays it out). Here
-is what makes arrays and thread arrays of them. A thread array holds one value for each thread.
+A kernel is passed the addresses of its arguments and of scratch memory (`emit.layout` lays it out).
+The intrinsics here create arrays and thread arrays from them. A thread array holds one value for
+each thread.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from gpukit.compiler.runtime.words import BYTE_PTR, WORD, index_values, word_poi
 
 
 def _distinct(builder: Any, pointer: Any) -> Any:
-    """Return a pointer of which LLVM knows that nothing else points there.
+    """Return a pointer that LLVM may assume not to alias others (`noalias`).
 
-    The empty assembly hides from LLVM that it is the pointer it already had.
+    The empty assembly hides from LLVM that it equals the original pointer.
     """
     module = builder.module
     name = "gpukit_distinct"
@@ -40,7 +41,7 @@ def _distinct(builder: Any, pointer: Any) -> Any:
 def array_at(
     context: Any, builder: Any, array_type: Any, data: Any, shape: list[Any], strides: Any = None
 ) -> Any:
-    """Return an array value over memory that somebody else owns."""
+    """Return an array value on memory that it does not own."""
     element = context.get_data_type(array_type.dtype)
     size = context.get_abi_sizeof(element)
     itemsize = ir.Constant(WORD, size)
@@ -76,7 +77,7 @@ def header(typingctx, args):  # type: ignore[no-untyped-def]
     return kind(args), codegen
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def argument(kind: types.Type, offset: int, *, distinct: bool) -> Any:
     """Return an intrinsic that reads one kernel argument from the argument buffer.
 
@@ -96,13 +97,13 @@ def argument(kind: types.Type, offset: int, *, distinct: bool) -> Any:
 def _argument(
     context: Any, builder: Any, kind: Any, args: Any, offset: int, distinct: bool
 ) -> tuple[Any, int]:
-    """Return the value of type `kind` at `offset`, and the offset behind it."""
+    """Return the value of type `kind` at `offset`, and the offset after it."""
     if isinstance(kind, types.Array):
         words = [_read_word(builder, args, offset + 8 * k) for k in range(1 + 2 * kind.ndim)]
         data = builder.inttoptr(words[0], BYTE_PTR)
         if distinct:
             data = _distinct(builder, data)
-            # Let it out again, or LLVM takes it for memory that nobody reads after the return.
+            # Let it escape, or LLVM drops stores as never read after the return.
             seen = ir.FunctionType(ir.VoidType(), [BYTE_PTR])
             builder.asm(seen, "", "r", [data], side_effect=True)
         shape, strides = words[1 : 1 + kind.ndim], words[1 + kind.ndim :]
@@ -139,7 +140,7 @@ def value_size(kind: types.Type) -> int:
     return 16 if kind == types.complex128 else 8
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
     """Return an intrinsic (scratch, offset, shape) -> array of type `kind` in scratch memory.
 
@@ -160,12 +161,12 @@ def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
 
 
 def thread_bytes(kind: types.Type) -> int:
-    """Return how many bytes of a thread array a thread has."""
+    """Return how many bytes per thread a thread array has."""
     return value_bytes(stored_type(kind))
 
 
 def stored_type(kind: types.Type) -> types.Type:
-    """Return the type as which it holds a value: a record by its address, not as a copy."""
+    """Return the type in which a thread array stores a value: a record by address, not a copy."""
     if isinstance(kind, types.Record):
         return types.CPointer(kind)
     if isinstance(kind, types.BaseTuple):
@@ -175,9 +176,9 @@ def stored_type(kind: types.Type) -> types.Type:
     return kind
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def thread_array(kind: types.Type) -> Any:
-    """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` a thread."""
+    """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` per thread."""
 
     @intrinsic
     def make(typingctx, scratch, offset):  # type: ignore[no-untyped-def]
@@ -193,12 +194,12 @@ def thread_array(kind: types.Type) -> Any:
     return make
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
 
-    The pointer to the memory of all threads comes from `thread_array`, once in a kernel: so LLVM
-    knows that a store to an element leaves other arrays as they are, and may keep elements in
+    The pointer to the memory of all threads comes from `thread_array`, once per kernel: so LLVM
+    knows that a store to an element does not alias other arrays, and can keep elements in
     registers.
     """
 
@@ -215,7 +216,7 @@ def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
 
 
 def _of_thread(context: Any, builder: Any, thread_array: Any, args: Any, thread: Any) -> Any:
-    """Return the pointer to what a thread keeps in a thread array."""
+    """Return the pointer to a thread's value in a thread array."""
     pointer = context.get_value_type(types.CPointer(stored_type(thread_array.dtype)))
     index = context.cast(builder, args[1], thread, types.intp)
     return builder.gep(builder.bitcast(args[0], pointer), [index])
@@ -223,7 +224,7 @@ def _of_thread(context: Any, builder: Any, thread_array: Any, args: Any, thread:
 
 @intrinsic
 def get(typingctx, thread_array, thread):  # type: ignore[no-untyped-def]
-    """Read the value that a thread keeps in a thread array."""
+    """Load a thread's value from a thread array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         at = _of_thread(context, builder, thread_array, args, thread)
@@ -234,7 +235,7 @@ def get(typingctx, thread_array, thread):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def put(typingctx, thread_array, thread, value):  # type: ignore[no-untyped-def]
-    """Write the value that a thread keeps in a thread array."""
+    """Store a thread's value in a thread array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         at = _of_thread(context, builder, thread_array, args, thread)
@@ -245,7 +246,7 @@ def put(typingctx, thread_array, thread, value):  # type: ignore[no-untyped-def]
     return types.void(thread_array, thread, value), codegen
 
 
-@functools.cache  # Numba keeps what an intrinsic registers for good
+@functools.cache  # Numba never frees what an intrinsic registers
 def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic () -> an array on the stack, for one thread at a time."""
 
@@ -290,7 +291,7 @@ def clear(typingctx, scratch, offset, size):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def poison(typingctx, array):  # type: ignore[no-untyped-def]
-    """Fill an array's bytes with 0xFF: NaN for floats, -1 for integers, so luck hides no bug."""
+    """Fill an array's bytes with 0xFF, NaN or the integer -1, to expose missing stores."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[0])

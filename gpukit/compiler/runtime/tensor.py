@@ -1,4 +1,4 @@
-"""What tensor cores do to single numbers: rounding, for `primitives.tensor` without a GPU."""
+"""The rounding of tensor cores to TF32 and bfloat16, for `primitives.tensor` without a GPU."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 _INT, _SHORT = ir.IntType(32), ir.IntType(16)
-_LOST = 13  # of the 23 bits of a float32's fraction TF32 keeps 10
+_LOST = 13  # TF32 keeps 10 of the 23 fraction bits of a float32
 _UPPER = 16  # bits of a float32: those of the bfloat16 that it is rounded to
-_NAN = 0x7FFF  # the bfloat16 that a GPU makes of any NaN
+_NAN = 0x7FFF  # the bfloat16 to which a GPU converts any NaN
 
 
 @intrinsic
 def rounded_to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
-    """Return a float32 rounded to the 10 bits of fraction that TF32 has, halves away from zero."""
+    """Return a float32 rounded to TF32, which has 10 fraction bits; ties away from zero."""
     if x != types.float32:
         raise TypingError(f"TF32 is rounded from float32, not from {x}")
 
@@ -33,7 +33,7 @@ def rounded_to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def rounded_to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
-    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    """Return the bits of a float32 rounded to bfloat16, ties to even."""
     if x != types.float32:
         raise TypingError(f"bfloat16 is rounded from float32, not from {x}")
 
@@ -51,7 +51,7 @@ def rounded_to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def widened(typingctx, bits):  # type: ignore[no-untyped-def]
-    """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
+    """Return the lower 16 bits of an integer, a bfloat16, as a float32."""
     if not isinstance(bits, types.Integer):
         raise TypingError(f"a bfloat16's bits are an integer, not {bits}")
 

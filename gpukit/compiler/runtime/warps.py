@@ -1,9 +1,9 @@
-"""Shuffles, votes and matches: what a lane sees of the other lanes of its warp.
+"""Shuffles, votes and matches of one thread, computed from the published values of its warp.
 
-The compiler has let every active thread publish its value first. Each function then answers
-for one thread. `active` holds one flag a thread, False where the thread does not take part; the
-functions named `..._all` are for when all do. `first` is the first thread of the block,
-`threads` their number.
+Every active thread has published its value before. Each function then returns the result of one
+thread. `active` holds one flag per thread, False if the thread is inactive; the functions named
+`..._all` are for when all are active. `first` is the first thread of the block, `threads` their
+number.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def source_lane(thread, first, threads, mode, offset, clamp):  # type: ignore[no
 
 @compiled
 def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
-    """Return the thread that a shuffle asks for, there or not; -1 outside of the segment.
+    """Return the source thread of a shuffle, existing or not; -1 outside the segment.
 
-    `mode` 0 reads a given lane, 1 up, 2 down, 3 the lane whose number differs by `offset`.
+    `mode` 0 reads a given lane, 1 up, 2 down, 3 the lane whose index is xor `offset`.
     `clamp` holds the segment mask in bits 8 to 12 and the clamp in bits 0 to 4, as in PTX.
     """
     lane = (thread - first) % 32
@@ -51,19 +51,19 @@ def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
 
 @compiled
 def taken(shown, thread, source):  # type: ignore[no-untyped-def]
-    """Return what `source` has published; the thread's own value if there is no source."""
+    """Return the value published by `source`; the thread's own value if there is no source."""
     return get(shown, source if source >= 0 else thread)
 
 
 @compiled
 def taken_and_valid(shown, thread, source):  # type: ignore[no-untyped-def]
-    """Return what `source` has published, and whether there was a source."""
+    """Return the value published by `source`, and whether there was a source."""
     return get(shown, source if source >= 0 else thread), source >= 0
 
 
 @compiled
 def members(thread, first, threads, active, mask):  # type: ignore[no-untyped-def]
-    """Return the bits of the lanes that take part in a thread's warp operation."""
+    """Return the mask of the lanes that take part in a thread's warp operation."""
     base = thread - (thread - first) % 32
     bits = 0
     for lane in range(min(32, first + threads - base)):
@@ -82,7 +82,7 @@ def members_all(thread, first, threads, mask):  # type: ignore[no-untyped-def]
 
 @compiled
 def ballot(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
-    """Return the bits of the participating lanes that published True."""
+    """Return the mask of the participating lanes that published True."""
     base = thread - (thread - first) % 32
     bits = 0
     for lane in range(min(32, first + threads - base)):
@@ -104,7 +104,7 @@ def ballot_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-
 
 @compiled
 def same(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
-    """Return the bits of the participating lanes with the same value as this thread."""
+    """Return the mask of the participating lanes with the same value as this thread."""
     base = thread - (thread - first) % 32
     own = get(shown, thread)
     bits = 0
@@ -128,14 +128,14 @@ def same_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-de
 
 @compiled
 def match_all(same_lanes, every):  # type: ignore[no-untyped-def]
-    """Return (bits, True) if all participating lanes have one value, else (0, False)."""
+    """Return (mask, True) if all participating lanes have the same value, else (0, False)."""
     agree = same_lanes == every
     return _int32(every if agree else 0), agree
 
 
 @compiled
 def vote(mode, lanes, every):  # type: ignore[no-untyped-def]
-    """Return what the PTX vote instruction gives: mode 0 all, 1 any, 2 equal, 3 ballot."""
+    """Return the result of the PTX vote instruction: mode 0 all, 1 any, 2 equal, 3 ballot."""
     if mode == 0:
         return _int32(0), lanes == every
     if mode == 1:

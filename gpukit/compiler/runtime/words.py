@@ -1,4 +1,4 @@
-"""Words of a kernel's context, and indices as words, in the code of intrinsics."""
+"""Code of intrinsics that writes words of a kernel's context and converts indices to words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BYTE_PTR = ir.IntType(8).as_pointer()
 
 
 class KernelAbort(Exception):
-    """Unwinds a compiled kernel; the reason stands in its context."""
+    """Unwinds a compiled kernel; the reason is in its context."""
 
 
 def word_pointer(builder: Any, address: Any, word: int) -> Any:
@@ -30,13 +30,13 @@ def put(builder: Any, address: Any, word: int, value: Any) -> None:
 
 
 def abort(context: Any, builder: Any, address: Any, code: int, location: Any, thread: Any) -> None:
-    """Note the reason in the context and leave the kernel with an error status."""
+    """Store the reason in the context and leave the kernel with an error status."""
     note(builder, address, code, location, thread)
     leave(context, builder)
 
 
 def note(builder: Any, address: Any, code: int, location: Any, thread: Any) -> None:
-    """Note in the context for what reason, where and by which thread a kernel is left."""
+    """Store in the context why, where and by which thread a kernel is stopped."""
     put(builder, address, layout.CODE, ir.Constant(WORD, code))
     location = builder.and_(location, ir.Constant(WORD, checker_state.location_number(-1)))
     put(builder, address, layout.LOCATION, location)
