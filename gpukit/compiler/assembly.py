@@ -1,6 +1,6 @@
-"""Refuse inline assembly where a kernel is compiled: it is PTX, at which LLVM ends the process.
+"""Reject inline assembly in kernels: it is PTX, on which LLVM would abort the process.
 
-The authors of an `@intrinsic` write it with `builder.asm(...)` or `llvmlite.ir.InlineAsm`.
+Code generators of an `@intrinsic` emit it with `builder.asm(...)` or `llvmlite.ir.InlineAsm`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gpukit import errors
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """Raise `errors.Unsupported` for inline assembly that is made inside a `with` block."""
+    """Raise `errors.Unsupported` for inline assembly that is emitted inside a `with` block."""
     init = InlineAsm.__init__
 
     def checked(self: Any, ftype: Any, asm: str, *rest: Any, **named: Any) -> None:
-        if asm.strip():  # an empty text is not for a machine, but hides a value from LLVM
+        if asm.strip():  # an empty text emits no instruction: it hides a value from LLVM
             raise _error(asm, sys._getframe(1))
         init(self, ftype, asm, *rest, **named)
 
@@ -50,7 +50,7 @@ def _error(asm: str, frame: FrameType | None) -> errors.Unsupported:
 
 
 def _place(lowering: Any) -> dict[str, Any]:
-    """Return the line that Numba is about to turn into code, if this object does that."""
+    """Return the line that Numba is lowering, if this object is its lowering."""
     where, function = getattr(lowering, "loc", None), getattr(lowering, "func_ir", None)
     if where is None or function is None:
         return {}

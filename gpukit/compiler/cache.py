@@ -1,9 +1,9 @@
-"""Keep machine code on disk, so that a kernel is compiled once and not once a process.
+"""Cache machine code on disk, so that a kernel is compiled once and not once per process.
 
-A file's name is a digest of everything that the code depends on: source, place and captured
-values of the kernel and of all functions that it reaches (`describe`), the types of its
-arguments, the options, gpukit's own source, Numba, LLVM and the processor. Loading a file runs
-no Python from it.
+A file's name is a digest of everything that the code depends on: source, location and captured
+values of the kernel and of all functions that it calls (`describe`), the types of its
+arguments, the options, gpukit's own source, Numba, LLVM and the processor. Loading a file
+executes no Python code from it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from gpukit.compiler import cache_folder, describe, locations, native
 from gpukit.compiler.pipeline import Compiled, Instrumentation
 from gpukit.compiler.unit import Unit
 
-_MOST_FILES = 8000  # some 100 MB: all kernels of the book, in every form, and their exercises
-_JSON = (str, int, float, bool, type(None))  # what JSON gives back as it was
+_MOST_FILES = 8000  # about 100 MB: all kernels of the book, in every form, and their exercises
+_JSON = (str, int, float, bool, type(None))  # these survive a round trip through JSON
 
 
 # ---- the key ----------------------------------------------------------------------------------
 
 
 def key(unit: Unit, parts: Iterable[Any]) -> str | None:
-    """Return the name of a kernel's file, or None if it cannot be kept.
+    """Return the name of a kernel's file, or None if it cannot be cached.
 
     `unit` is the kernel with its names resolved; `parts` describe arguments and options.
     """
@@ -52,7 +52,7 @@ def key(unit: Unit, parts: Iterable[Any]) -> str | None:
 
 @functools.cache
 def surroundings() -> str:
-    """Return what all machine code depends on: this compiler, the versions, the processor."""
+    """Return what all machine code depends on: this compiler, versions, the processor."""
     whole = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for package in ("compiler", "cpu", "primitives", "checked/engine"):
@@ -63,7 +63,7 @@ def surroundings() -> str:
 
 
 def _numba_version() -> str:
-    """Return numba's version from its files: importing it, or asking metadata, takes long."""
+    """Return Numba's version from its files: importing it, or reading metadata, is slow."""
     spec = importlib.util.find_spec("numba")
     if spec is None or spec.origin is None:
         return "none"
@@ -75,7 +75,7 @@ def _numba_version() -> str:
 
 
 def load(name: str) -> Compiled | None:
-    """Return a kernel from the disk, or None if it is not there or not usable here."""
+    """Return a kernel from the disk, or None if it is missing or not usable here."""
     where = cache_folder.folder()
     if where is None:
         return None
@@ -102,7 +102,7 @@ def load(name: str) -> Compiled | None:
 
 
 def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """Split a file into its head and the machine code; None if it is damaged."""
+    """Split a file into its header and the machine code; None if it is damaged."""
     digest, rest = content[:32], content[32:]
     if hashlib.sha256(rest).digest() != digest:
         return None
@@ -111,7 +111,7 @@ def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 
 def save(name: str, made: Compiled) -> None:
-    """Write a kernel to the disk if it can be kept; that nothing can be written is no error."""
+    """Write a kernel to the disk if it can be cached; a failure to write is no error."""
     where = cache_folder.folder()
     if where is None or not _keepable(made):
         return
@@ -135,7 +135,7 @@ def save(name: str, made: Compiled) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; leave nothing behind if it fails."""
+    """Write a file atomically; leave nothing behind if it fails."""
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -147,7 +147,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def note(name: str) -> None:
-    """Write down that something with this name was found right."""
+    """Record that the check with this name passed."""
     where = cache_folder.folder()
     if where is not None:
         with contextlib.suppress(OSError):
@@ -162,7 +162,7 @@ def noted(name: str) -> bool:
 
 
 def _keepable(made: Compiled) -> bool:
-    """Tell whether other processes can use a kernel: its code, and what it raises."""
+    """Tell whether other processes can use a kernel: its code and its exceptions."""
     return made.code.movable and all(
         getattr(builtins, kind.__name__, None) is kind and all(type(v) in _JSON for v in given)
         for kind, given in made.raised.values()
@@ -171,7 +171,7 @@ def _keepable(made: Compiled) -> bool:
 
 def _prune(where: Path) -> None:
     """Delete the oldest half of the files when there are too many."""
-    names = os.listdir(where)  # noqa: PTH208 - after every kernel: a path for each takes long
+    names = os.listdir(where)  # noqa: PTH208 - runs after every kernel: Path objects are slow
     if len(names) > _MOST_FILES:
         files = sorted(map(where.joinpath, names), key=lambda path: path.stat().st_mtime)
         for path in files[: len(files) // 2]:

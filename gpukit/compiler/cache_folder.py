@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept on disk."""
+"""Locate the folder of the disk cache of compiled kernels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def folder() -> Path | None:
-    """Return the folder of the cache, or None where GPUKIT_CACHE=0 turns it off.
+    """Return the folder of the cache, or None where GPUKIT_CACHE=0 disables it.
 
-    GPUKIT_CACHE_DIR names another folder than the system's usual one for caches. A user without
-    a home has none.
+    GPUKIT_CACHE_DIR overrides the system's usual folder for caches. A user without a home
+    directory has none.
     """
     if os.environ.get("GPUKIT_CACHE", "1").lower() in ("0", "no", "off", "false"):
         return None
@@ -32,6 +32,6 @@ def folder() -> Path | None:
 
 
 def checker_folder() -> Path | None:
-    """Return the folder beside it of the functions that watch launches; Numba writes there."""
+    """Return the folder where Numba caches the checker's native functions, beside `folder()`."""
     where = folder()
     return None if where is None else where.with_name(f"{where.name}-checker")

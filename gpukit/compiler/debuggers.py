@@ -1,4 +1,4 @@
-"""Calls that would stop a kernel in a debugger or a prompt: `breakpoint()`, `pdb.set_trace()`."""
+"""Detect calls that would start a debugger or prompt: `breakpoint()`, `pdb.set_trace()`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIX = (
 
 
 def is_debugger(value: Any) -> bool:
-    """Tell whether an object is a debugger, or a function or class of one."""
+    """Tell whether an object is a debugger or a function or class of one."""
     if value is builtins.breakpoint:
         return True
     name = getattr(value, "__module__", None) or getattr(value, "__name__", None)

@@ -1,7 +1,7 @@
-"""Describe functions and values by texts that are the same in every process, for equal ones only.
+"""Describe functions and values by strings that are reproducible across processes, and unique.
 
-A function's description holds all that its machine code depends on: its source, and what it
-captured, arrays by their content and device functions by descriptions of their own.
+A function's description holds all that its machine code depends on: its source and what it
+captured, arrays by their content and device functions by their own descriptions.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
 _PLAIN = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
-# What these name stays the same as long as their versions, or the digest of gpukit, do.
+# Names in these refer to the same objects as long as the versions, or gpukit's digest, are equal.
 _LIBRARIES = ("numpy", "numba", "math", "cmath", "operator", "_operator", "builtins", "gpukit")
 
 
 class Unkeepable(Exception):
-    """Something that a function captured has no description that lasts longer than the process."""
+    """A captured value has no description that is valid in other processes."""
 
 
 def kernel(unit: Unit) -> str:
     """Return the description of a kernel whose names are resolved.
 
-    The arrays that it captured are arguments of its code, so their content does not matter.
+    Captured arrays are arguments of its code, so their content does not matter.
     """
     arrays = {n: _form(captures.host(a)) for n, a in unit.captured.items()}
     return _function(unit, arrays, ())
@@ -41,8 +41,8 @@ def kernel(unit: Unit) -> str:
 def device(dispatcher: Any, callers: tuple[Any, ...] = ()) -> str:
     """Return the description of a device function.
 
-    Numba makes constants of the NumPy arrays that it captured. Those of device memory are
-    arguments, for such functions are put in place of their calls.
+    Numba makes captured NumPy arrays constants. Captured device arrays are arguments, because such
+    functions are inlined.
     """
     from gpukit.compiler.frontend import resolve
 
@@ -75,7 +75,7 @@ def _function(unit: Unit, arrays: dict[str, str], callers: tuple[Any, ...]) -> s
 
 
 def _lines(unit: Unit) -> str:
-    """Return the line numbers in a tree: errors must name the right ones."""
+    """Return the line numbers in a tree, which errors report."""
     nodes = (n for function in unit.trees for n in ast.walk(function))
     return ",".join(str(n.lineno) for n in nodes if isinstance(n, ast.stmt))
 
@@ -119,7 +119,7 @@ def _form(given: np.ndarray[Any, Any]) -> str:
 
 
 def _named(given: Any) -> str:
-    """Return the name under which a library has an object."""
+    """Return the name of an object in a library."""
     module = "numpy" if isinstance(given, np.ufunc) else getattr(given, "__module__", None) or ""
     name = getattr(given, "__qualname__", None) or getattr(given, "__name__", "")
     if module.partition(".")[0] in _LIBRARIES and module in sys.modules and name:

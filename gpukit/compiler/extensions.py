@@ -1,6 +1,6 @@
-"""What other people's code has registered with Numba: overloads of functions, methods, attributes.
+"""Find third-party extensions of Numba: overloads of functions, methods and attributes.
 
-Where Numba is not imported there is nothing, and nothing is imported to find that out.
+If Numba is not imported there are none, and it is not imported to find out.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 
 from gpukit.compiler.unit import Unit
 
-# Modules of templates whose changes a compiled kernel's key shows anyhow. Numba makes those of
-# intrinsics and typers without a module, but their keys are what the kernel captured.
+# Modules of templates whose changes are part of a kernel's cache key anyway. Numba's templates for
+# intrinsics and typers have no module, but the kernel captures the objects that are their keys.
 _KNOWN = ("numba", "gpukit", "abc")
 
 
 def functions() -> list[Any]:
-    """Return the functions and operators that have implementations of other people's."""
+    """Return the functions and operators with third-party implementations."""
     return [template.key for template in _foreign("functions")]
 
 
 def attributes() -> set[str]:
-    """Return the names of methods and attributes that have implementations of other people's."""
+    """Return the names of methods and attributes with third-party implementations."""
     found = set()
     for template in _foreign("attributes"):
         names = [getattr(template, "_attr", None), *vars(template)]
@@ -34,7 +34,7 @@ def attributes() -> set[str]:
 
 
 def _foreign(kind: str) -> Iterator[Any]:
-    """Yield the typing templates of one kind, "functions" or "attributes", of other people."""
+    """Yield the third-party typing templates of one kind, "functions" or "attributes"."""
     templates = sys.modules.get("numba.core.typing.templates")
     ours = sys.modules.get("gpukit.compiler.kernel_target")
     for registry in filter(None, (templates and templates.builtin_registry,
@@ -44,21 +44,21 @@ def _foreign(kind: str) -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=8)
 def _foreign_in(registry: Any, kind: str, registered: int) -> list[Any]:
-    """Return those of other people among the thousands of templates that a registry has by now."""
+    """Return the third-party templates of a registry that has `registered` templates."""
     return list(filter(is_foreign, getattr(registry, kind)))
 
 
 def is_foreign(template: Any) -> bool:
-    """Tell whether a typing template is of neither Numba nor gpukit."""
+    """Tell whether a typing template belongs to neither Numba nor gpukit."""
     made = getattr(template, "_overload_func", template)
     return (made.__module__ or _KNOWN[0]).partition(".")[0] not in _KNOWN
 
 
 def used(unit: Unit) -> bool:
-    """Tell whether a function, its names resolved, may use what other people's code registered."""
+    """Tell whether a function, its names resolved, may use a third-party extension."""
     keys, names = functions(), attributes()
     if any(isinstance(key, BuiltinFunctionType) for key in keys):
-        return True  # an operator, or a function of Python's that has no name in the tree
+        return True  # an operator or a Python function that has no name in the tree
     if any(value is key for value in unit.globals.values() for key in keys):
         return True
     nodes = (n for function in unit.trees for n in ast.walk(function))

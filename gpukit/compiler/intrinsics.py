@@ -1,8 +1,8 @@
-"""The names a kernel may use that only mean something inside a kernel.
+"""The intrinsics: names such as `cuda.grid` that are only valid inside a kernel.
 
-Each is a marker object. The compiler finds out what a name in a kernel stands for by
-looking at the object it is bound to, never at how it is spelled, so `cuda.grid`,
-`from gpukit.cuda import grid` and `import gpukit.cuda as c; c.grid` are one and the same.
+Each is a marker object. The compiler resolves a name in a kernel by the object it is bound to,
+never by its spelling, so `cuda.grid`, `from gpukit.cuda import grid` and
+`import gpukit.cuda as c; c.grid` are all the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Intrinsic:
 
 
 class Dim3(Intrinsic):
-    """A triple of indices or sizes, `cuda.threadIdx` and its kin."""
+    """A triple of indices or sizes such as `cuda.threadIdx`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -108,13 +108,13 @@ NAMESPACES = {
 
 
 def namespace() -> dict[str, Any]:
-    """Everything that `from gpukit import cuda` must carry for use inside kernels."""
+    """Return everything that `from gpukit import cuda` must have for use inside kernels."""
     names = {n: m for n, m in _MARKERS.items() if "." not in n}
     return {**names, **NAMESPACES}
 
 
 def installed() -> list[ModuleType]:
-    """Return real CUDA packages of this process, whose own objects mean the same names."""
+    """Return the real CUDA packages imported in this process; their objects are intrinsics, too."""
     found = (sys.modules.get(n) for n in ("numba.cuda", "numba_cuda_mlir.cuda"))
     return [m for m in found if m is not None]
 
@@ -139,10 +139,10 @@ def name_of(obj: Any) -> str | None:
 
 
 def part_of(obj: Any, attribute: str, default: Any) -> Any:
-    """Return an attribute of what a kernel names; of a triple always ours.
+    """Return an attribute of an object in a kernel; for a triple always gpukit's.
 
-    In numba-cuda `threadIdx.x` and `blockIdx.x` are one object, a property that is read in no
-    kernel, so what it stands for can only be recorded from the triple.
+    In numba-cuda `threadIdx.x` and `blockIdx.x` are the same property object, so what it refers to
+    follows only from the triple.
 
     >>> part_of(blockIdx, "x", None), part_of(threadIdx, "w", None)
     (<cuda.blockIdx.x: for use inside kernels>, None)

@@ -1,8 +1,8 @@
-"""The Numba target of kernels: a CUDA target by its place among Numba's, a CPU by its code.
+"""The Numba target of kernels: CUDA in Numba's hierarchy of targets, but code for the CPU.
 
-What is registered with Numba for the target "cuda", "gpu" or "generic" is found in kernels, the
-most specific first; what is registered for "cpu" is not, and `numba.njit` sees nothing of what is
-registered for "cuda". A function that was decorated with `numba.njit` is compiled anew for kernels.
+Kernels find what is registered with Numba for the target "cuda", "gpu" or "generic", the most
+specific first, but not what is registered for "cpu"; `numba.njit` finds nothing that is registered
+for "cuda". A function decorated with `numba.njit` is compiled separately for kernels.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ NAME = "gpukit"
 
 
 class CUDA(target_extension.CUDA):
-    """The place of kernels in Numba's hierarchy of targets."""
+    """The target of kernels in Numba's hierarchy."""
 
 
 class _Declarations(templates.Registry):
-    """Typing templates for kernels alone, which win over those that are registered for all."""
+    """Typing templates for kernels only, which take precedence over generic ones."""
 
     def register(self, item: Any) -> Any:
         return super().register(_for_cuda(item))
@@ -53,20 +53,20 @@ def _for_cuda(template: Any) -> Any:
     return template
 
 
-# What other people's code declares by `cuda.cudadecl` and `cuda.cudaimpl`.
+# Declarations of third-party code by `cuda.cudadecl` and `cuda.cudaimpl`.
 declarations = _Declarations()
 implementations = imputils.Registry("gpukit")
 
 
-# Functions of Numba's own and their arguments, of which the types say all.
+# Numba's own functions, and arguments whose types alone determine the result type.
 _FUNCTIONS = (types.Function, types.NumberClass, BuiltinFunctionType)
 _PLAIN = (types.Number, types.Boolean, types.Array)
 
 
 class _Refreshed:
-    """Makes a context look through its registries only where something was registered since.
+    """Makes a context refresh only if something was registered since the last time.
 
-    Numba asks for that at every call of an intrinsic.
+    Numba refreshes at every call of an intrinsic.
     """
 
     _registries: dict[Any, Any]
@@ -80,16 +80,16 @@ class _Refreshed:
         )
         if registered == self._seen:
             return
-        # Numba reads each registry once: what is cut off in the middle is never filled.
+        # Numba reads each registry once: an interrupted refresh would never be completed.
         with interrupts.held(), target_extension.target_override(NAME):
             super().refresh()  # type: ignore[misc]
         self._seen = registered
 
 
 class CUDATypingContext(_Refreshed, typing.BaseContext):
-    """Finds the types of kernels; `inlined` are the overloads that may be put in at their calls.
+    """Infers the types of kernels; `inlined` are the overloads that may be inlined.
 
-    It loads what Numba's CPU context loads without being one: people's code asks which it is.
+    It loads what Numba's CPU context loads but is no subclass, because user code checks that.
     """
 
     def __init__(self) -> None:
@@ -119,12 +119,11 @@ class CUDATypingContext(_Refreshed, typing.BaseContext):
 
     @contextlib.contextmanager
     def calls_typed_once(self) -> Iterator[None]:
-        """Find the type of `a - b` and other calls once for equal types of the arguments.
+        """Cache the types of `a - b` and other calls by the types of the arguments.
 
-        Numba tries what it knows of a function, one after the other, at every call; a large kernel
-        has thousands of calls and a few hundred different ones. Only functions whose answer the
-        types alone decide are remembered, under the flags of one compilation, to the end of the
-        `with` block.
+        Numba tries all templates of a function at every call; a large kernel has thousands of calls
+        but only a few hundred different ones. Cached are only functions whose result type depends
+        on the types alone, per set of compilation flags, to the end of the `with` block.
         """
         before, self._typed = self._typed, {} if self._typed is None else self._typed
         try:
@@ -136,7 +135,7 @@ class CUDATypingContext(_Refreshed, typing.BaseContext):
         plain = isinstance(func, _FUNCTIONS) and all(isinstance(a, _PLAIN) for a in args)
         if self._typed is None or kws or not plain:
             return super().resolve_function_type(func, args, kws)
-        # The flags stand for themselves, and stay alive as long as their number is used.
+        # The flags are compared by identity; they stay alive as long as their id is used.
         flags = targetconfig.ConfigStack.top_or_none()
         key = id(flags), func, tuple(args)
         if key not in self._typed:
@@ -145,10 +144,10 @@ class CUDATypingContext(_Refreshed, typing.BaseContext):
 
 
 class _Registries(dict[Any, Any]):
-    """The registries of a context, of which Numba asks where to put what belongs to its target.
+    """The registries of a context, among which Numba chooses one for new implementations.
 
-    It takes the one that all targets share where that is there, else the first. `numba.njit` would
-    find in the shared one how methods are lowered that are meant for kernels.
+    It chooses the one shared by all targets if that is present, else the first. In the shared one
+    `numba.njit` would find implementations of methods that are meant for kernels.
     """
 
     def __contains__(self, registry: object) -> bool:
@@ -169,7 +168,7 @@ def _is_for_kernels(lowered: Any) -> bool:
 
 
 class CUDATargetContext(_Refreshed, cpu.CPUContext):
-    """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
+    """Lowers kernels to LLVM IR, in the engine of Numba's CPU target."""
 
     def init(self) -> None:
         context = registry.cpu_target.target_context
@@ -179,7 +178,7 @@ class CUDATargetContext(_Refreshed, cpu.CPUContext):
 
     def refresh(self) -> None:
         super().refresh()
-        self.typing_context.refresh()  # where only that has something new
+        self.typing_context.refresh()  # even if only the typing context has something new
 
     def load_additional_registries(self) -> None:
         self.install_registry(implementations)  # the first
@@ -198,9 +197,9 @@ class CUDATargetContext(_Refreshed, cpu.CPUContext):
     def _compile_subroutine_no_cache(
         self, builder: Any, impl: Any, sig: Any, locals: Any = None, flags: Any = None
     ) -> Any:
-        """Let Numba's own functions divide by the rule of the function that calls them.
+        """Compile Numba's own functions with the error model of the function that calls them.
 
-        Left alone, it compiles them by Python's: `x ** -2` then raises where x is 0.
+        By default it compiles them with Python's: `x ** -2` then raises if x is 0.
         """
         if flags is None:
             flags = compiler.Flags()
@@ -230,12 +229,12 @@ class KernelDispatcher(registry.CPUDispatcher):
 
 
 def jit(function: Any = None, **options: Any) -> Any:
-    """Return a function for kernels, as `numba.njit` does for the CPU."""
+    """Return a function that kernels can call, as `numba.njit` does for the CPU."""
     return decorators.jit(function, _target=NAME, **options)
 
 
 def _for_kernels(value: Any) -> Any:
-    """Return a function of `numba.njit` as one for kernels; anything else as it is."""
+    """Return a function of `numba.njit` as one for kernels; anything else unchanged."""
     if not isinstance(value, Dispatcher) or isinstance(value, KernelDispatcher):
         return value
     made = vars(value).get("_gpukit_kernels")
@@ -245,12 +244,12 @@ def _for_kernels(value: Any) -> Any:
     return made
 
 
-# What makes of an overload's implementation one that Numba can find types for (`lowering.typing`).
+# Converts an overload's implementation to a form that Numba can type (`lowering.typing`).
 forms: list[Callable[[Any], Any]] = []
 
 
 def _jit_overload(**options: Any) -> Any:
-    """Return what compiles the implementation of an overload, for its types above all."""
+    """Return the decorator that compiles the implementation of an overload for its types."""
 
     def decorate(function: Any) -> Any:
         for form in forms:
@@ -261,7 +260,7 @@ def _jit_overload(**options: Any) -> Any:
 
 
 def _allocate(cls, allocsize, align):  # type: ignore[no-untyped-def]
-    """Make new arrays in the memory of Numba's CPU target, which says so for itself alone."""
+    """Allocate new arrays as Numba's CPU target does, which registers this for itself only."""
     from numba.np.arrayobj import intrin_alloc
 
     return lambda cls, allocsize, align: intrin_alloc(allocsize, align)

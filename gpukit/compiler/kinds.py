@@ -1,4 +1,4 @@
-"""What the intrinsics do, as far as the passes must know."""
+"""Classify intrinsics by what they do: barriers, shuffles, votes, array creation."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
 VOTES = frozenset(intrinsics.VOTE_NAMES)
 MATCHES = frozenset(["match_any_sync", "match_all_sync"])
 GRID_SYNC = "cg.sync"
-# Calls at which threads of a block synchronise, or look at each other.
-# The marks that `lowering.lockstep` puts behind the accesses of instrumented kernels.
+# The marks that `lowering.lockstep` puts after the accesses of instrumented kernels.
 LOCKSTEP = "lockstep"  # all threads of the block synchronise here
-IN_STEP = "in_step"  # all threads of a row do what stands before it first
+IN_STEP = "in_step"  # all threads of a row first do what comes before it
+# Calls at which threads of a block synchronise or exchange values.
 SYNC_POINTS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}
 ARRAYS = frozenset(["shared.array", "local.array"])
 THREAD_VALUES = frozenset([f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"])
@@ -25,19 +25,19 @@ VALUES = THREAD_VALUES | BLOCK_VALUES | {"warpsize"}
 
 
 def makes_array(s: ast.stmt) -> bool:
-    """Tell whether a statement asks for a shared or local array."""
+    """Tell whether a statement creates a shared or local array."""
     return isinstance(s, ast.Assign) and tree.called(s.value) in ARRAYS
 
 
 def own_arrays(body: list[ast.stmt]) -> set[str]:
-    """Return the names under which statements ask for shared and local arrays."""
+    """Return the names of the shared and local arrays that statements create."""
     return {n for s in tree.statements(body) if makes_array(s) for n in tree.writes(s)}
 
 
 def synchronises(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a tree holds a call at which threads synchronise.
+    """Tell whether a tree contains a call at which threads synchronise.
 
-    `inlined` names the device functions that hold such calls themselves.
+    `inlined` names the device functions that contain such calls themselves.
     """
     for n in ast.walk(node):
         if isinstance(n, ast.Call):
@@ -49,10 +49,10 @@ def synchronises(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
 
 
 def is_in_step(node: ast.AST) -> bool:
-    """Tell whether a statement is a mark for the threads of a row."""
+    """Tell whether a statement is a lockstep mark for the threads of a row."""
     return isinstance(node, ast.Expr) and tree.called(node.value) == IN_STEP
 
 
 def any_synchronises(body: list[ast.stmt]) -> bool:
-    """Tell whether a list of statements holds a call at which threads synchronise."""
+    """Tell whether a list of statements contains a call at which threads synchronise."""
     return any(synchronises(s) for s in body)

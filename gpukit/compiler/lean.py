@@ -1,7 +1,7 @@
-"""Numba's compiler without what kernels have no use for.
+"""Numba's compiler without the passes that kernels do not need.
 
-No `with` blocks, closures, generators, array expressions or parallel loops are left in what
-the emitter writes; looking for them costs a fifth of a second a kernel.
+The emitted code has no `with` blocks, closures, generators, array expressions or parallel loops;
+looking for them costs a fifth of a second per kernel.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from gpukit.compiler.runtime import lowerings  # noqa: F401  (adds functions)
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class FindTypes(typed_passes.NopythonTypeInference):
-    """Find types; an overload that asks Numba for the current target is told "cuda"."""
+    """Infer types; for overloads that check Numba's current target it is "cuda"."""
 
     _name = "gpukit_find_types"
 
@@ -47,14 +47,14 @@ class FindTypes(typed_passes.NopythonTypeInference):
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class InlineOverloads(typed_passes.InlineOverloads):
-    """Put in overloads with `inline="always"`, if such were ever called."""
+    """Inline overloads with `inline="always"`, if such were ever called."""
 
     _name = "gpukit_inline_overloads"
 
     def run_pass(self, state: Any) -> bool:
         if not any(template._inline_overloads for template in state.typingctx.inlined):
             return False
-        with warnings.catch_warnings():  # of the second call of one overload, in which all is well
+        with warnings.catch_warnings():  # a harmless one at the second call of an overload
             warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
             return bool(super().run_pass(state))
 
@@ -87,7 +87,7 @@ class LeanCompiler(compiler.CompilerBase):
 
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
-    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
+    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is rejected."""
     with (
         _wrapping_integers(), assembly.refused(), _quick_liveness(), _lifetimes_when_asked(),
         _no_search_for_cycles(), target_override(NAME),
@@ -98,9 +98,9 @@ def kernel_code() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """Let Python's collector rest inside a `with` block: Numba makes many objects, few cycles.
+    """Disable Python's garbage collector in a `with` block: Numba makes many objects, few cycles.
 
-    Looking for them again and again takes a sixth of a compilation, a third of a long one.
+    Looking for cycles repeatedly takes a sixth of a compilation, a third of a long one.
     """
     searching = gc.isenabled()
     gc.disable()
@@ -113,7 +113,7 @@ def _no_search_for_cycles() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quick_liveness() -> Iterator[None]:
-    """Let Numba find live variables by `live_map` inside a `with` block."""
+    """Make Numba compute live variables by `live_map` inside a `with` block."""
     usual = analysis.compute_live_map
     analysis.compute_live_map = live_map
     try:
@@ -124,10 +124,10 @@ def _quick_liveness() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lifetimes_when_asked() -> Iterator[None]:
-    """Let Numba find the lifetimes of variables where they are asked for inside a `with` block.
+    """Make Numba compute the lifetimes of variables only on request inside a `with` block.
 
-    It finds them after every pass that changes something, for generators and for the code of
-    loops outside kernels, which takes a tenth of a compilation.
+    It computes them after every pass that changes something, for generators and lifted loops, which
+    kernels do not have; this takes a tenth of a compilation.
     """
     usual = postproc.PostProcessor.run
 
@@ -149,10 +149,10 @@ def _lifetimes_when_asked() -> Iterator[None]:
 def live_map(
     graph: Any, blocks: Iterable[int], uses: dict[int, set[str]], defines: dict[int, set[str]]
 ) -> dict[int, set[str]]:
-    """Return the variables that are alive at the entry of each block.
+    """Return the variables that are live at the entry of each basic block.
 
     The same as `numba.core.analysis.compute_live_map`, whose sets of names take a third of the
-    time of a kernel of thousands of variables. Here a set is the bits of one integer.
+    compile time of a kernel with thousands of variables. Here a set is the bits of one integer.
     """
     numbers: dict[str, int] = {}
 
@@ -177,7 +177,7 @@ def _spread(
     order: list[int], targets: dict[int, list[int]], sets: dict[int, int],
     of: Callable[[int, int], int],
 ) -> bool:  # fmt: skip
-    """Add to the sets of each block's targets what goes there; tell whether that was news."""
+    """Propagate sets to each block's successors; return whether any changed."""
     news = False
     for block in order:
         for target in targets[block]:
@@ -188,7 +188,7 @@ def _spread(
 
 
 def _ones(number: int) -> Iterator[int]:
-    """Yield the places of the bits that are set."""
+    """Yield the positions of the bits that are set."""
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1
@@ -199,8 +199,8 @@ def _ones(number: int) -> Iterator[int]:
 def _wrapping_integers() -> Iterator[None]:
     """Let integer arithmetic wrap on overflow, as on a GPU, inside a `with` block.
 
-    Numba tells LLVM that signed arithmetic never overflows. LLVM then drops tests that only an
-    overflow could fail, those of our own bounds checks among them.
+    Numba marks signed arithmetic as never overflowing (`nsw`). LLVM then drops tests that only an
+    overflow could fail, gpukit's own bounds checks among them.
     """
     flags = numbers._int_arith_flags
     numbers._int_arith_flags = lambda _: []
@@ -211,12 +211,13 @@ def _wrapping_integers() -> Iterator[None]:
 
 
 def fill_tables() -> None:
-    """Let Numba load what it knows of types and functions, without importing SciPy.
+    """Load Numba's registries of types and functions without importing SciPy.
 
-    Ctrl-C waits until it is done.
+    Ctrl-C is delayed until it is done.
 
-    It imports all of scipy.linalg only to see whether `np.dot` will work, which takes as long as
-    all the rest. Here it looks whether SciPy is there, and imports it when a product is compiled.
+    Numba imports all of scipy.linalg only to see whether `np.dot` will work, which takes as long as
+    all the rest. Here it checks whether SciPy is installed, and imports it when a matrix product is
+    compiled.
     """
     with interrupts.held():
         if "numba.np.arraymath" not in sys.modules:
@@ -230,7 +231,7 @@ def _import_without_scipy() -> None:
 
     ensure, linalg.ensure_blas = linalg.ensure_blas, _require_scipy
     try:
-        from numba.np import arraymath  # asks once, when it is imported
+        from numba.np import arraymath  # checks once, when it is imported
     finally:
         linalg.ensure_blas = ensure
     arraymath.ensure_blas = ensure

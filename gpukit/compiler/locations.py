@@ -1,4 +1,4 @@
-"""Where in the source an access, a barrier or a raise stands; what error messages need."""
+"""Source locations of accesses, barriers and raises, for error messages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpukit.compiler.unit import Unit
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """One place in a kernel's source; `what` is the text of the access or call.
+    """One location in a kernel's source; `what` is the text of the access or call.
 
-    `operation` is the intrinsic that is called there, as `atomic.add`.
+    `operation` is the intrinsic that is called there, such as `atomic.add`.
     """
 
     kernel: str
@@ -28,14 +28,14 @@ class SourceLocation:
 
 _locations: list[SourceLocation] = []
 _numbers: dict[SourceLocation, int] = {}
-# What `raise` statements raise, by location.
+# The exceptions of `raise` statements, by location.
 raised: dict[int, Any] = {}
 
 
 def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
-    """Return the number under which compiled code reports this place.
+    """Return the number under which compiled code reports this location.
 
-    `array` is named as the tree names it, `what` is the person's own text.
+    `array` is its name in the tree, `what` the text in the source.
     """
     if not array.isidentifier() and (base := _base(what)):
         array = base  # `node` may be rewritten already
@@ -51,7 +51,7 @@ def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
 
 
 def _base(text: str) -> str:
-    """Return what is indexed in the text of a subscript; "" in any other text.
+    """Return the base of a subscript given as text; "" for any other text.
 
     >>> _base("a[r][c]"), _base("cuda.atomic.add(a[r], c, 1)")
     ('a[r]', '')
@@ -65,7 +65,7 @@ def _base(text: str) -> str:
 
 
 def get(index: int) -> SourceLocation:
-    """Return the location with a number."""
+    """Return the location with this number."""
     return _locations[index]
 
 

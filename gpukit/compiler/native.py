@@ -1,8 +1,8 @@
-"""From a Python function of loops to machine code, and from machine code on disk to a call.
+"""Compile a Python function of loops to machine code, and load machine code to call it.
 
-Numba compiles; llvmlite loads. A kernel that comes from the disk cache needs llvmlite only, so
-that its first launch does not wait for numba to be imported. Each object file has an engine of
-its own, which lives as long as a kernel holds its entry: Numba's engine frees nothing.
+Numba compiles; llvmlite loads. A kernel from the disk cache needs only llvmlite, so that its first
+launch does not wait for the import of Numba. Each object file has its own engine, which lives as
+long as a kernel holds its entry: Numba's engine frees nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 Entry = Callable[[int, int, int, int, int], int]
 _lock = threading.Lock()
 _loaded: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
-_kept: list[Any] = []  # what Numba's engine runs, for good
-# What loaded code may call in Python itself; anything else needs the process that compiled it.
+_kept: list[Any] = []  # code in Numba's engine, which is never freed
+# Functions of Python's C API that loaded code may call; others need the process that compiled it.
 _PYTHON_CALLS = frozenset(
     ["PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Clear"]
 )
@@ -36,7 +36,7 @@ _PYTHON_CALLS = frozenset(
 class Code:
     """Machine code: an object file, the symbol to call, the symbols that it needs.
 
-    `fixed` code holds addresses of the process that made it.
+    `fixed` code contains addresses of the process that compiled it.
     """
 
     object: bytes
@@ -46,7 +46,7 @@ class Code:
 
     @property
     def movable(self) -> bool:
-        """Whether other processes can run it too."""
+        """Whether other processes can run it, too."""
         return not self.fixed and not self.uses_python
 
     @property
@@ -59,9 +59,9 @@ class Code:
 def compile(
     function: Any, *, fastmath: Any = False, debug: bool = False, lightly: bool = False
 ) -> tuple[Entry, Code]:
-    """Compile `function(args, first, last, context, scratch)` of int64s; return how to call it.
+    """Compile `function(args, first, last, context, scratch)` of int64s; return its entry and code.
 
-    With `debug` a division by zero stops the kernel instead of giving inf. `lightly` as of
+    With `debug` a division by zero stops the kernel instead of returning inf. `lightly` as in
     `optimise.library`.
     """
     from numba.core import compiler, types
@@ -96,7 +96,7 @@ def compile(
 
 
 def _load_for_good(result: Any) -> Entry:
-    """Load a function into Numba's engine: one that uses Python's objects, or calls itself."""
+    """Load a function permanently into Numba's engine: if it uses Python objects or recurses."""
     from numba.core.compiler_lock import global_compiler_lock
 
     with _lock, global_compiler_lock:
@@ -113,7 +113,7 @@ _listing: dict[str, str] | None = None
 
 @contextlib.contextmanager
 def listing() -> Iterator[dict[str, str]]:
-    """Collect LLVM IR and assembly of what is compiled inside the `with` block."""
+    """Collect LLVM IR and assembly of code compiled inside the `with` block."""
     global _listing
     _listing = {}
     try:
@@ -129,7 +129,7 @@ def _needs(library: Any) -> tuple[str, ...]:
 
 
 def load(code: Code) -> Entry | None:
-    """Load machine code, unless it is loaded; None if something that it needs is not here."""
+    """Load machine code, unless it is loaded; None if a symbol that it needs is missing."""
     import llvmlite.binding as llvm
 
     digest = hashlib.sha256(code.symbol.encode() + code.object).digest()
@@ -173,12 +173,12 @@ def _is_arm() -> bool:
     return platform.machine().lower() in ("arm64", "aarch64")
 
 
-# Numba's code can free arrays; those of kernels belong to others, so it never comes to that.
+# Numba's code can free arrays; those of kernels belong to their callers, so it is never called.
 _NEVER_CALLED = {"NRT_MemInfo_call_dtor": "PyErr_Clear"}
 
 
 def _found_in_process(name: str) -> bool:
-    """Let LLVM know a function of Python or of the C library, if this process has it."""
+    """Register a function of Python or the C library with LLVM, if this process has it."""
     import llvmlite.binding as llvm
 
     for library in (ctypes.pythonapi, _process()):
@@ -196,23 +196,23 @@ def _found_in_process(name: str) -> bool:
 def _process() -> Any:
     try:
         return ctypes.CDLL(None)
-    except (OSError, TypeError):  # Windows has no handle for "everything loaded"
+    except (OSError, TypeError):  # Windows has no handle for all loaded libraries
         return None
 
 
 def _with_numba() -> None:
-    """Let numba register the helpers that its code calls."""
+    """Import Numba so that it registers the helpers that its code calls."""
     from gpukit.compiler import lean
 
     lean.fill_tables()
 
 
 def _entry(address: int, engine: Any = None) -> Entry:
-    """Return what calls the code at an address, which lives as long as this does."""
+    """Return a function that calls the code at an address, and keeps it alive."""
     call = _SIGNATURE(address)
 
     def enter(args: int, first: int, last: int, context: int, scratch: int) -> int:
-        # Numba's calling convention begins with where to put the result and an exception.
+        # In Numba's calling convention the pointers to result and exception come first.
         result, error = context + 8 * layout.RESULT, context + 8 * layout.ERROR
         return int(call(result, error, args, first, last, context, scratch))
 

@@ -1,4 +1,4 @@
-"""Numba types of dtypes, values and signatures. Imports numba; used when a kernel is compiled."""
+"""Numba types of dtypes and signatures. Imports Numba; used only when a kernel is compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex:
 
 
 def of_dtype(value: Any) -> types.Type:
-    """Return the numba type of array elements for a numba type, NumPy dtype or Python type."""
+    """Return the Numba type of array elements for a Numba type, NumPy dtype or Python type."""
     if isinstance(value, types.Type):
         return value
     inner = getattr(value, "dtype", None)
@@ -31,6 +31,6 @@ def of_dtype(value: Any) -> types.Type:
 
 
 def signature(text: Any) -> tuple[tuple[types.Type, ...], types.Type | None]:
-    """Return argument types and return type of a signature in any form Numba takes."""
+    """Return argument types and return type of a signature in any form Numba accepts."""
     arguments, result = sigutils.normalize_signature(text)
     return tuple(arguments), result

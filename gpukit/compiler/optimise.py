@@ -1,8 +1,8 @@
-"""How LLVM optimises kernels: vectorise the loops over threads before anything is unrolled.
+"""Optimise kernels with LLVM: vectorise the loops over threads before any loop is unrolled.
 
-Numba's own pipeline unrolls a loop over 16 threads completely and then finds no loop left to
-vectorise. Here a first round leaves loops as they are and vectorises them; the second round
-is the usual one, which unrolls what is left (loops over a thread's own small arrays).
+Numba's own pipeline unrolls a loop over 16 threads completely and then has no loop left to
+vectorise. Here the first round vectorises loops without unrolling them; the second round is the
+usual one, which unrolls the rest (loops over a thread's own small arrays).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gpukit.compiler.kernel_target import kernel_target
 
 
 def library(name: str, *, lightly: bool = False) -> Any:
-    """Return an empty numba code library that optimises in this way.
+    """Return an empty Numba code library that optimises in this way.
 
-    With `lightly` in one round, in half of the time: an instrumented kernel is often launched once,
-    and what it takes longest for are its calls of the checker.
+    With `lightly` in one round, in half the time: an instrumented kernel is often launched once,
+    and spends most of its time in calls of the checker.
     """
     codegen = kernel_target.target_context.codegen()
     made = _library_class(codegen._library_class)(codegen, name)
@@ -43,7 +43,7 @@ def _library_class(base: Any) -> Any:
 
 
 class _Rounds:
-    """Replaces the steps of numba's code library that run LLVM's passes and load the code."""
+    """Replaces the steps of Numba's code library that run LLVM's passes and load the code."""
 
     rounds: tuple[_Round, ...]
     _codegen: Any
@@ -53,7 +53,7 @@ class _Rounds:
     _verify_declare_only_symbols: Any
 
     def _optimize_functions(self, module: Any) -> None:
-        """Leave single functions alone: all passes run on the whole module."""
+        """Skip passes on single functions: all passes run on the whole module."""
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
@@ -69,7 +69,7 @@ class _Rounds:
             passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
-        """Make ready, but do not load: Numba's engine would keep the code for good."""
+        """Finalise without loading: Numba's engine would never free the code."""
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True

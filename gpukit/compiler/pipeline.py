@@ -1,4 +1,4 @@
-"""The compiler on one screen: from a Python function to a native loop over blocks."""
+"""The stages of the compiler: from a Python function to a native loop over blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpukit.compiler.unit import Unit
 
 @dataclass
 class Instrumentation:
-    """What the checker must know of an instrumented kernel.
+    """What the checker must know about an instrumented kernel.
 
     Of the kernel's locations: `locations` are their process-wide numbers, in its own order;
     `flops` the operations of their statements; `decided` has 1 for one that is reached only if an
@@ -50,10 +50,10 @@ class Instrumentation:
 
 @dataclass
 class Compiled:
-    """A kernel ready to run; `scratch` are the bytes it needs: a thread, a block, in all.
+    """A kernel ready to run; `per_thread` and `per_block` are the bytes of scratch it needs.
 
-    `coarsened` is how many neighbouring blocks run as one where there are as many; `raised` is
-    what its `raise` statements raise, by location.
+    `coarsened` is how many neighbouring blocks run as one if there are that many; `raised` are
+    the exceptions of its `raise` statements, by location.
     """
 
     entry: native.Entry
@@ -73,7 +73,7 @@ class Compiled:
     thread_time: Any = None
 
     def scratch_bytes(self, threads: int, blocks: int, dynamic: int) -> int:
-        """Return how many bytes of scratch one call needs."""
+        """Return how many bytes of scratch memory one call needs."""
         copies = blocks if self.whole_grid else 1
         return self.per_thread * threads * copies + (self.per_block + dynamic) * copies + 128
 
@@ -85,8 +85,8 @@ def front(
 ) -> Unit:  # fmt: skip
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
-    `instrumented` and `whole` as in `Unit`, `implement` as of `inline.run`. `kinds` are the types
-    of the arguments, and of the captured arrays behind them, where they are known.
+    `instrumented` and `whole` as in `Unit`, `implement` as in `inline.run`. `kinds` are the types
+    of the arguments and then of the captured arrays, if they are known.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -108,7 +108,7 @@ def front(
         if isinstance(node, ast.Raise):
             from gpukit.compiler.lowering import device
 
-            device.exception(unit, node)  # refuses what cannot be raised
+            device.exception(unit, node)  # rejects what cannot be raised
     if instrumented == "access":
         unassigned.instrument(unit)
     inline.run(unit, implement)
@@ -141,7 +141,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
-    unit.types = dict(arguments)  # known so far: `dtype=a.dtype` asks for them
+    unit.types = dict(arguments)  # the types known so far, which `dtype=a.dtype` needs
     unit.types = typing.run(unit, arguments)
     if whole_bounds.run(unit):
         unit.types = typing.run(unit, arguments)
@@ -152,21 +152,21 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
 
 
 def captured_arrays(function: Any, instrumented: str = "") -> dict[str, Any]:
-    """Return the arrays that a kernel captured, by name, in the order in which it takes them.
+    """Return the arrays that a kernel captured, by name, in the order of its parameters.
 
     `instrumented` as in `Unit`.
     """
     from gpukit.compiler.frontend import resolve
 
     unit = resolve.run(function)
-    # A device function that is inlined, as most are in instrumented kernels, brings its own along.
+    # Inlined device functions, as most are in instrumented kernels, add their captured arrays.
     return (front(function, instrumented) if unit.devices else unit).captured
 
 
 def asks_for_block(function: Any) -> bool:
-    """Tell whether the size of its blocks is worth knowing when a kernel is compiled.
+    """Tell whether a kernel should be specialised for the size of its blocks.
 
-    It is where threads wait for each other, and where they stride through the grid.
+    It should if threads synchronise, and if they run grid-stride loops.
     """
     from gpukit.compiler import kinds
     from gpukit.compiler.frontend import inline, resolve
@@ -180,14 +180,14 @@ def asks_for_block(function: Any) -> bool:
 
 
 def is_cooperative(function: Any) -> bool:
-    """Tell whether a kernel names its grid as a group of threads."""
+    """Tell whether a kernel uses its grid as a cooperative group."""
     from gpukit.compiler.frontend import inline, resolve
 
     return inline.names(resolve.run(function), frozenset(["cg.this_grid"]))
 
 
 def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
-    """Raise if Numba cannot find types for a kernel with arguments of these types."""
+    """Raise if Numba cannot infer types for a kernel with arguments of these types."""
     from numba import typeof
 
     from gpukit.compiler.lowering import typing
@@ -205,7 +205,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
 def _loops(
     function: Any, kinds: tuple[Any, ...], options: Any, captured: list[Any], *, debug: bool = False
 ) -> tuple[Unit, Any, ast.FunctionDef]:
-    """Return a kernel's unit, who wrote its loops, and these; arguments as of `compile_kernel`."""
+    """Return a kernel's unit, its emitter and its loops; arguments as in `compile_kernel`."""
     from gpukit.compiler.frontend import absent
     from gpukit.compiler.lowering import coarsening, overloads
 
@@ -233,9 +233,9 @@ def compile_kernel(
     fastmath: Any = False,
     debug: bool = False,
 ) -> Compiled:
-    """Compile a kernel for argument types (numba types) and options (`emit.kernel.Options`).
+    """Compile a kernel for argument types (Numba types) and options (`emit.kernel.Options`).
 
-    `captured` are the types of the captured arrays, which it takes behind its arguments.
+    `captured` are the types of the captured arrays, which it takes after its arguments.
     """
     from gpukit.compiler import locations
     from gpukit.compiler.lowering import new_arrays
@@ -289,7 +289,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
 
 
 def _written(unit: Unit, arrays: set[str]) -> list[str]:
-    """Return the names of arrays as the person wrote those of the kernel's parameters."""
+    """Return the names of arrays, those of the kernel's parameters as in the source."""
     return sorted(unit.as_written(name) if name in unit.moved else name for name in arrays)
 
 
@@ -304,7 +304,7 @@ def _check_local_memory(unit: Unit, size: int) -> None:
 
 
 def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) -> str:
-    """Return the loops that a kernel becomes, as Python for people; sizes of 0 are not known."""
+    """Return the loops of a kernel as readable Python; sizes of 0 in `block` are unknown."""
     from numba import typeof
 
     from gpukit.compiler.emit.kernel import Options

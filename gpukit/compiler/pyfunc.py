@@ -1,4 +1,4 @@
-"""Make a Python function of a syntax tree, for Numba to compile."""
+"""Build a Python function from a syntax tree, for Numba to compile."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MADE = "_gpukit_function"
 def build(
     name: str, parameters: list[str], body: list[ast.stmt], scope: dict[str, Any], unit: Unit
 ) -> Any:
-    """Make a Python function of statements; its lines are those of the kernel's source."""
-    # Under a name of its own, or it would hide a global that it calls: `def max(a): max(a, 0)`.
+    """Build a Python function from statements; its lines are those of the kernel's source."""
+    # With a unique name, or it would hide a global that it calls: `def max(a): max(a, 0)`.
     function = tree.function(_MADE, parameters, body)
     module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
-    with warnings.catch_warnings():  # an argument that is None stands as None in its places
+    with warnings.catch_warnings():  # e.g. comparisons with None, which replaces absent arguments
         warnings.simplefilter("ignore", SyntaxWarning)
         code = compile(module, unit.source.file, "exec")
     scope = dict(scope)

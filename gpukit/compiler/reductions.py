@@ -1,8 +1,8 @@
 """Reductions of a whole array by one thread: `tile.sum()`, `np.sum(row)`, `max(row)`.
 
 Those that numba-cuda or its successor numba-cuda-mlir compiles (0.30 and 0.6: `cuda.compile` of
-each). Numba's own implementation runs, a loop over the elements. It reads the array out of sight,
-so instrumented kernels tell the checker first (`runtime.memory.whole_read`).
+each). Numba's own implementation runs, a loop over the elements. Its reads are not instrumented,
+so instrumented kernels record them before the call (`runtime.memory.whole_read`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def operand(call: ast.Call) -> ast.expr:
 
 
 def replace(call: ast.Call, array: ast.expr) -> None:
-    """Let such a call read another array, in place."""
+    """Make such a call read another array, in place."""
     if isinstance(call.func, ast.Attribute):
         call.func.value = array
     else:

@@ -19,7 +19,7 @@ _Error = TypeVar("_Error", bound=errors.CompileError)
 _PACKAGE = os.path.join(Path(__file__).resolve().parents[1], "")  # noqa: PTH118  (with a separator)
 _BOOK = os.path.join(_PACKAGE, "kernels", "")  # noqa: PTH118
 
-# Nodes that a kernel may hold. Everything else is refused at its line.
+# Nodes that a kernel may contain. All others are rejected at their line.
 ALLOWED: tuple[type[ast.AST], ...] = (
     ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign,
     ast.For, ast.While, ast.If, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert,
@@ -76,7 +76,7 @@ def _numba_class(kind: type[_Error]) -> type[_Error]:
 def numba_class(kind: type[_Error]) -> type[_Error]:
     """Return an error class that is also Numba's TypingError, for code that catches that.
 
-    Where numba is not imported nobody can be waiting for its errors.
+    If Numba is not imported, no caller can be catching its errors.
     """
     return _numba_class(kind) if "numba" in sys.modules else kind  # type: ignore[arg-type]
 
@@ -92,7 +92,7 @@ def _place(unit: Unit, node: ast.AST) -> dict[str, Any]:
 
 
 def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
-    """Return function, file, line and text of a node; an inlined one stands elsewhere."""
+    """Return function, file, line and text of a node; an inlined one has its original location."""
     line = getattr(node, "lineno", unit.tree.lineno)
     origin = facts.of(node).inlined_from
     if is_made(unit, node):
@@ -104,21 +104,21 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
 
 
 def is_made(unit: Unit, node: ast.AST) -> bool:
-    """Tell whether a node stands in the kernel of an array function, which no person wrote."""
+    """Tell whether a node is in the generated kernel of an array function."""
     return hasattr(unit.function, "stands_for") and facts.of(node).inlined_from is None
 
 
 def written(node: ast.AST, unit: Unit | None = None) -> str:
-    """Return an expression as the person wrote it; one that a pass made, by its written parts.
+    """Return an expression as in the source; one that a pass created, by its original parts.
 
-    `unit` knows what the person calls the variables that were renamed.
+    `unit` has the original names of variables that were renamed.
     """
     known = facts.of(node).written
     return known or ast.unparse(_Spelling(unit).generic_visit(tree.clone(node)))
 
 
 class _Spelling(ast.NodeTransformer):
-    """Puts the person's own text in the place of every part that has one."""
+    """Replaces every part that has a source text by that text."""
 
     def __init__(self, unit: Unit | None) -> None:
         self.names = unit.source_names if unit else {}
@@ -137,18 +137,18 @@ class _Spelling(ast.NodeTransformer):
 
 
 def is_library(file: str, caller: str) -> bool:
-    """Tell whether a file is gpukit's own, to a caller in another file.
+    """Tell whether a file is gpukit's own library code, for a caller in another file.
 
-    Of kernels of the book, which are there to be read, it is what they call outside of the book.
+    Kernels of the book, which users read, are not; what they call outside of the book is.
     """
     own = file.startswith(_PACKAGE) and not file.startswith(_BOOK)
     return own or (file.startswith(_BOOK) and not caller.startswith(_BOOK))
 
 
 def mark(unit: Unit, caller: Unit, call: ast.Call) -> None:
-    """Let the nodes of a function that is about to be inlined know where they stand.
+    """Record the original location in the nodes of a function that is about to be inlined.
 
-    What gpukit's own functions do stands at the call: no other line of it is the person's.
+    For gpukit's own functions it is the call, the only line in the user's code.
     """
     origin, text = (unit.name, unit.source.file), ""
     library = is_library(unit.source.file, caller.source.file)
@@ -163,7 +163,7 @@ def mark(unit: Unit, caller: Unit, call: ast.Call) -> None:
 
 
 def check_nodes(unit: Unit) -> None:
-    """Raise `errors.Invalid` at the first node that a kernel cannot hold."""
+    """Raise `errors.Invalid` at the first node that a kernel cannot contain."""
     for statement in unit.tree.body:
         for node in ast.walk(statement):
             _check_node(unit, node)
@@ -198,9 +198,9 @@ def check_result(unit: Unit) -> None:
 
 
 def check_loops(unit: Unit) -> None:
-    """Raise `errors.Invalid` at a `while True` without a way out; names are resolved.
+    """Raise `errors.Invalid` at a `while True` without an exit; names are resolved.
 
-    A raise is none: without debug=True a GPU goes on behind it.
+    A raise is not an exit: without debug=True a GPU continues after it.
     """
     for node in (n for function in unit.trees for n in ast.walk(function)):
         if not isinstance(node, ast.While) or tree.exits(node.body) & {"break", "return"}:

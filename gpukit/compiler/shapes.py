@@ -1,4 +1,4 @@
-"""Shape and dtype of the arrays that a kernel makes: constants, known when it is compiled."""
+"""Evaluate shape and dtype of the arrays that a kernel creates: compile-time constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
 POINTER = 8  # bytes of an address on a GPU
-MAX_LOCAL = 512 * 1024  # bytes a thread, as on a GPU
+MAX_LOCAL = 512 * 1024  # bytes per thread, as on a GPU
 
 _OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -25,7 +25,7 @@ _OPERATORS: dict[type[ast.AST], Any] = {
 
 
 def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
-    """Return shape and numba dtype of a `shared.array(shape, dtype)` call."""
+    """Return shape and Numba dtype of a `shared.array(shape, dtype)` call."""
     arguments = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
     arguments |= {k.arg: k.value for k in node.keywords if k.arg}
     name = tree.called(node)
@@ -47,11 +47,11 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
 
 
 class BadAlignment(errors.Invalid, ValueError):
-    """An alignment that no array can have; a ValueError, as on Numba's CUDA target."""
+    """An invalid alignment of an array; a ValueError, as on Numba's CUDA target."""
 
 
 def check_alignment(unit: Unit, call: ast.Call, node: ast.expr) -> None:
-    """Check the alignment of an array; None is none. Without a GPU it has no other effect."""
+    """Check the alignment of an array, if not None. Without a GPU it has no other effect."""
     value = constant(unit, node)
     if isinstance(node, ast.Constant) and value is None:
         return
@@ -122,7 +122,7 @@ def constant(unit: Unit, node: ast.expr) -> Any:
 
 
 def _assigned(unit: Unit, name: str) -> Any:
-    """Return the constant that a local is set to, if it is set once."""
+    """Return the constant that is assigned to a local, if it is assigned once."""
     values = [
         s.value
         for s in tree.statements(unit.tree.body)
@@ -138,7 +138,7 @@ def _assigned(unit: Unit, name: str) -> Any:
 
 
 def dtype_of(unit: Unit, node: ast.expr) -> Any:
-    """Return the numba dtype that an expression names."""
+    """Return the Numba dtype that an expression names."""
     from gpukit.compiler import numba_types
 
     if isinstance(node, ast.Attribute) and node.attr == "dtype":

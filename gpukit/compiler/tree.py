@@ -1,4 +1,4 @@
-"""Small helpers to read and build Python syntax trees."""
+"""Helpers to read and build Python syntax trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpukit.compiler import facts
 # Names that the compiler gives to its own variables; a kernel's own are renamed if they clash.
 AXES = ("x", "y", "z")
 GEOMETRY = [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
-# Python's functions that a tree calls by their own names, whatever the person calls them.
+# Python's functions that a tree calls by their original names, even if the user renames them.
 BUILTINS = {f.__name__: f for f in (range, min, max, abs, len, int, float, bool)}
 RESERVED = frozenset(
     [
@@ -25,12 +25,12 @@ RESERVED = frozenset(
 
 
 def name(text: str) -> ast.Name:
-    """Return a name that is read."""
+    """Return a name node that is read."""
     return ast.Name(text, ast.Load())
 
 
 def store(text: str) -> ast.Name:
-    """Return a name that is written."""
+    """Return a name node that is written."""
     return ast.Name(text, ast.Store())
 
 
@@ -40,7 +40,7 @@ def const(value: Any) -> ast.Constant:
 
 
 def expr(text: str, **parts: ast.expr) -> ast.expr:
-    """Parse an expression and put `parts` in place of the names they are given for.
+    """Parse an expression and substitute `parts` for the names of their keywords.
 
     >>> ast.unparse(expr("a < b", a=name("i"), b=const(3)))
     'i < 3'
@@ -49,7 +49,7 @@ def expr(text: str, **parts: ast.expr) -> ast.expr:
 
 
 def fill(node: ast.expr, **parts: ast.expr) -> ast.expr:
-    """Return an expression with `parts` in place of the names they are given for.
+    """Return an expression with `parts` substituted for the names of their keywords.
 
     >>> ast.unparse(fill(expr("a < b"), a=const(1)))
     '1 < b'
@@ -58,7 +58,7 @@ def fill(node: ast.expr, **parts: ast.expr) -> ast.expr:
 
 
 def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
-    """Parse statements and put `parts` in place of the names they are given for.
+    """Parse statements and substitute `parts` for the names of their keywords.
 
     >>> [ast.unparse(at(s, const(0))) for s in stmts("x = v", v=const(1), x=store("k"))]
     ['k = 1']
@@ -67,7 +67,7 @@ def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
 
 
 def _placeless(node: Any) -> Any:
-    """Take the positions out of a tree that was made of a text of ours: `at` gives it others."""
+    """Remove the positions from a tree parsed from a template: `at` sets others."""
     for n in ast.walk(node):
         for name in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             n.__dict__.pop(name, None)
@@ -95,7 +95,7 @@ def assign(target: str, value: ast.expr, like: ast.AST | None = None) -> ast.Ass
 
 
 def updated(s: ast.AugAssign) -> ast.BinOp:
-    """Return the value that `a += b` stores, which is shown as that statement.
+    """Return the value that `a += b` stores; messages show the statement for it.
 
     >>> ast.unparse(updated(ast.parse("a[i] += b").body[0]))
     'a[i] + b'
@@ -138,7 +138,7 @@ def unparse(node: ast.AST) -> str:
 
 
 def settle(module: ast.Module) -> ast.Module:
-    """Give every node of a made tree a valid position: one line, no width."""
+    """Give every node of a generated tree a valid position: one line, no width."""
     ast.fix_missing_locations(module)
     for node in ast.walk(module):
         if hasattr(node, "lineno"):
@@ -148,14 +148,14 @@ def settle(module: ast.Module) -> ast.Module:
 
 
 def builtin(function: Any) -> ast.Name:
-    """Return the name of one of Python's functions, `range` and its kin."""
+    """Return the name of one of Python's functions, such as `range`."""
     made = name(function.__name__)
     facts.note(made, means=function)
     return made
 
 
 def over(*arguments: ast.expr) -> ast.Call:
-    """Return a range.
+    """Return a call of `range`.
 
     >>> ast.unparse(over(const(0), name("n"))), calls(over(name("n")), range)
     ('range(0, n)', True)
@@ -164,7 +164,7 @@ def over(*arguments: ast.expr) -> ast.Call:
 
 
 def function_of(node: ast.AST) -> Any:
-    """Return the object from outside the function that `node` calls, or None."""
+    """Return the captured object that `node` calls, or None."""
     return facts.of(node.func).means if isinstance(node, ast.Call) else None
 
 
@@ -192,7 +192,7 @@ def dotted(node: ast.AST) -> str | None:
 
 
 def intrinsic(node: ast.AST) -> str | None:
-    """Return the name of the intrinsic that a resolved expression stands for.
+    """Return the name of the intrinsic that a resolved expression refers to.
 
     >>> intrinsic(expr("cuda.atomic.add")), intrinsic(expr("a.b"))
     ('atomic.add', None)
@@ -224,13 +224,13 @@ def writes(node: ast.AST | Iterable[ast.AST]) -> set[str]:
 
 
 def in_order(names: Collection[str], node: ast.AST | Iterable[ast.AST]) -> list[str]:
-    """Return those of some names that stand in a node or nodes, in the order in which they do."""
+    """Return those of `names` that occur in a node or nodes, in order of occurrence."""
     found = (n.id for n in walk(node) if isinstance(n, ast.Name) and n.id in names)
     return list(dict.fromkeys(found))
 
 
 def key(node: Any) -> Any:
-    """Return what two expressions have in common that are the same, read or written.
+    """Return a key that is equal for equal expressions, read or written.
 
     >>> load, stored = expr("a[i + 1]"), stmts("a[i+1] = 0")[0].targets[0]
     >>> key(load) == key(stored), key(expr("a[1]")) == key(expr("a[True]"))
@@ -367,14 +367,14 @@ def of_lambda(name: str, node: ast.Lambda) -> ast.FunctionDef:
 
 
 def rename(node: ast.AST | Iterable[ast.AST], names: dict[str, str]) -> None:
-    """Give names new names wherever they stand in a node or nodes, in place."""
+    """Rename names everywhere in a node or nodes, in place."""
     for n in walk(node):
         if isinstance(n, ast.Name):
             n.id = names.get(n.id, n.id)
 
 
 def clone(node: Any) -> Any:
-    """Return a deep copy of a tree or list of trees; much quicker than `copy.deepcopy`."""
+    """Return a deep copy of a tree or list of trees, much faster than `copy.deepcopy`."""
     if isinstance(node, list):
         return [clone(n) for n in node]
     if not isinstance(node, ast.AST) or isinstance(node, _SHARED):

@@ -1,4 +1,4 @@
-"""What the passes hand on to each other: one function on its way to loops."""
+"""The state passed from pass to pass of the compiler: one function and what is known of it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 from gpukit.compiler import tree
 from gpukit.compiler.frontend.source import Source
 
-_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")  # but no attribute
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")  # not attributes
 
 
 @dataclass
 class Unit:
-    """One kernel or device function: its tree as it is now, and all that is known about it."""
+    """One kernel or device function: its current tree, and all that is known about it."""
 
     function: Callable[..., Any]
     source: Source
     tree: ast.FunctionDef
-    # Objects that names of the tree stand for (modules, types, NumPy scalars, ufuncs, ...).
+    # Objects that names of the tree refer to (modules, types, NumPy scalars, ufuncs, ...).
     globals: dict[str, Any] = field(default_factory=dict)
     # Device functions by the name under which the tree calls them.
     devices: dict[str, Any] = field(default_factory=dict)
@@ -34,29 +34,29 @@ class Unit:
     types: dict[str, Any] = field(default_factory=dict)
     # Functions defined inside this one (`frontend.nested`), by the name under which it calls them.
     nested: dict[str, Any] = field(default_factory=dict)
-    # Whether it makes arrays with np.empty; they must be its caller's.
+    # Whether it creates arrays with np.empty; they must belong to its caller.
     allocates: bool = False
-    # How it is instrumented: "" not at all, "access" each access, "every" each statement too, or
-    # "values" what each statement sets as well.
+    # How it is instrumented: "" not at all, "access" each access, "every" also each statement,
+    # "values" also what each statement sets.
     instrumented: str = ""
-    # Whether all device functions that it calls are to stand in it, to be looked at.
+    # Whether to inline all device functions that it calls, for analysis.
     whole: bool = False
-    # How many of its first statements neighbouring blocks do as one (`lowering.coarsening`).
+    # How many of its first statements neighbouring blocks run as one (`lowering.coarsening`).
     coarsened: int = 0
     # Whether a division by zero stops it (`debug=True`).
     debug: bool = False
     counter: int = 0
-    # What the person calls the variables that passes have renamed.
+    # The names in the source of variables that passes have renamed.
     source_names: dict[str, str] = field(default_factory=dict)
-    # Of those, the ones whose own names the compiler needs for itself (`frontend.resolve`).
+    # Those of them whose original names the compiler reserves (`frontend.resolve`).
     moved: set[str] = field(default_factory=set)
-    # All names that passes have made, and those made beside others: by form and name.
+    # All names that passes have created, and those derived from others: by form and name.
     made: set[str] = field(default_factory=set)
     beside: dict[tuple[str, str], str] = field(default_factory=dict)
-    # The flags that stand for jumps, and that of threads that have returned (`frontend.jumps`).
+    # The flags that replace jumps, and that of threads that have returned (`frontend.jumps`).
     flags: set[str] = field(default_factory=set)
     returned: str = ""
-    # The arrays that tell whether a variable is assigned, with it (`frontend.unassigned`).
+    # The variables tracked for assignment, by the array that does (`frontend.unassigned`).
     assigned: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -66,7 +66,7 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """The kernel's name as the person wrote it."""
+        """The kernel's name in the source."""
         return self.function.__name__
 
     @property
@@ -82,7 +82,7 @@ class Unit:
         return [self.tree, *(n.tree for n in self.nested.values())]
 
     def copy(self) -> Unit:
-        """Return a unit of the same function that can be changed on its own."""
+        """Return an independent copy of the unit."""
         return replace(
             self,
             tree=tree.clone(self.tree),
@@ -95,7 +95,7 @@ class Unit:
         )  # fmt: skip
 
     def is_free(self, name: str) -> bool:
-        """Tell whether nothing has a name: no variable, nothing captured, nothing of ours."""
+        """Tell whether a name is unused: by variables, captured objects and the compiler."""
         taken = name in self.spelled or name in self.globals or name in self.made
         return not taken and name not in tree.RESERVED
 
@@ -109,7 +109,7 @@ class Unit:
                 return name
 
     def named(self, form: str, name: str = "") -> str:
-        """Return the name of what stands beside `name`, such as "{}_of": one that nothing else has.
+        """Return a unique name derived from `name` by a form such as "{}_of".
 
         It is the same at each call.
         """
@@ -121,29 +121,29 @@ class Unit:
         return self.beside[key]
 
     def renamed(self, name: str, base: str = "", of: Unit | None = None) -> str:
-        """Return a fresh name for the person's variable `name` of a unit, made of `base`."""
+        """Return a fresh name, made of `base`, for the variable `name` in the source of a unit."""
         new = self.fresh(base or name)
         self.source_names[new] = (of or self).source_names.get(name, name)
         return new
 
     def may_name(self, name: str, value: Any) -> bool:
-        """Tell whether a name that no variable has may stand for an object from outside."""
+        """Tell whether a name that no variable has may refer to a captured object."""
         if name in tree.BUILTINS:
             return tree.BUILTINS[name] is value
         ours = name in self.made or name in tree.RESERVED
         return not ours and self.globals.get(name, value) is value
 
     def as_written(self, text: str) -> str:
-        """Return an expression with the person's own names for its variables."""
+        """Return an expression with the variable names of the source."""
         return _NAME.sub(lambda name: self.source_names.get(name[0], name[0]), text)
 
     def is_written(self, name: str) -> bool:
-        """Tell whether a variable is the person's own, and of this very function."""
+        """Tell whether a variable is in the source of this function."""
         return name in self.moved or name in self.spelled
 
     @functools.cached_property
     def spelled(self) -> frozenset[str]:
-        """The names that the person wrote."""
+        """The names in the source."""
         nodes = list(ast.walk(self.source.tree))
         names = {n.id for n in nodes if isinstance(n, ast.Name)}
         return frozenset(names | {n.arg for n in nodes if isinstance(n, ast.arg)})
