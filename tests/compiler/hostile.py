@@ -30,7 +30,7 @@ MODES = ("", "access", "every", "values")
 # What people call their variables, where a compiler may know names by how they begin or end.
 NAMES = (
     "x_len", "place_int", "is_done", "left_1", "skip_2", "returned", "in_if_1", "in_else_1",
-    "in_while_1", "at_1", "end_1", "by_1", "met_1", "shown_1", "max", "min", "float", "int",
+    "in_while_1", "at_1", "end_1", "by_1", "temp_1", "published_1", "max", "min", "float", "int",
     "bool", "abs", "len", "range", "print", "sum", "threadIdx", "blockIdx", "blockDim", "gridDim",
     "cuda", "cuda_", "math", "np", "my_float32", "np_int32", "_", "_x", "context", "block", "np_",
     "atomic", "shared", "local", "lockstep", "in_step", "nested", "np_float32", "lambda_",

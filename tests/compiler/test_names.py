@@ -187,7 +187,7 @@ def test_a_field_called_size_is_read_from_memory_where_it_stands():
 
 
 @pytest.mark.parametrize(
-    "name", ["left_1", "met_1", "array_1", "returned", "_at", "rt_storage_get"]
+    "name", ["left_1", "temp_1", "array_1", "returned", "_at", "rt_storage_get"]
 )
 @pytest.mark.costly
 def test_a_captured_array_may_have_the_name_of_a_variable_of_ours(name):

@@ -285,7 +285,7 @@ class ThreadLoops:
             or self.memory.thread_arrays[self.kernel.kept(target)] not in shuffles.KINDS
         ):
             return None
-        shown, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
+        published, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
         if not thread_loop.forms.is_fixed(offset) or not thread_loop.forms.is_integer(offset):
             return None
         self.rewriter.uses_thread = True
@@ -293,7 +293,7 @@ class ThreadLoops:
         ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
         steps = self.rewriter.expression(thread_loop.forms.written_out(offset))
         parts = [
-            shown, tree.name(self.kernel.kept(target)), mask, *ends, tree.name("first_thread"),
+            published, tree.name(self.kernel.kept(target)), mask, *ends, tree.name("first_thread"),
             tree.name("threads"), tree.const(mode), steps,
         ]  # fmt: skip
         call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)

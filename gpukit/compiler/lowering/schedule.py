@@ -248,7 +248,7 @@ class Schedule:
             at = 2 if name == "shfl_sync_intrinsic" else 1
             value = arguments[at] if at in arguments else arguments["value"]
             kind = region_tree.Published(target or "", first=name == "shfl_sync_intrinsic")
-            published, step = self._publish("shown", value, kind, mask, s)
+            published, step = self._publish("published", value, kind, mask, s)
             steps = [step]
             others = [a for k, a in enumerate(call.args) if k != at]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
@@ -260,7 +260,7 @@ class Schedule:
                 getattr(value, "id", ""), boolean=name not in kinds.MATCHES
             )
             value_ = tree.expr("bool(v)", v=value) if kind.boolean else value
-            published, step = self._publish("shown", value_, kind, mask, s)
+            published, step = self._publish("published", value_, kind, mask, s)
             others = [a for a in call.args if a is not value]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
             steps = [step]

@@ -24,19 +24,19 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
         return _check(rewriter, node, node.args[1])
     if name == "check_source":
         return _check_source(rewriter, node)
-    shown, active, *others = node.args
+    published, active, *others = node.args
     if name in MODES:
         _mask, offset = others
         mode: ast.expr = tree.const(MODES[name])
         clamp: ast.expr = tree.const(_CLAMPS[name])
         source = _helper(rewriter, "source_lane", None, mode, offset, clamp)
-        return tree.call(rewriter.helper("warps", "taken"), shown, tree.name("thread"), source)
+        return tree.call(rewriter.helper("warps", "taken"), published, tree.name("thread"), source)
     if name == "shfl_sync_intrinsic":
         _mask, mode, offset, clamp = others
         source = _helper(rewriter, "source_lane", None, mode, offset, clamp)
         taken = rewriter.helper("warps", "taken_and_valid")
-        return tree.call(taken, shown, tree.name("thread"), source)
-    return _vote(rewriter, name, shown, active, others)
+        return tree.call(taken, published, tree.name("thread"), source)
+    return _vote(rewriter, name, published, active, others)
 
 
 def _check_source(rewriter: Rewriter, node: ast.Call) -> ast.expr:
@@ -75,16 +75,16 @@ def _check(
 
 
 def _vote(
-    rewriter: Rewriter, name: str, shown: ast.expr, active: ast.expr, others: list[ast.expr]
+    rewriter: Rewriter, name: str, published: ast.expr, active: ast.expr, others: list[ast.expr]
 ) -> ast.expr:
     mask = others[0] if others else tree.const(0xFFFFFFFF)
     if name.startswith("match"):
-        same = _helper(rewriter, "same", active, mask, shown=shown)
+        same = _helper(rewriter, "same", active, mask, published=published)
         if name == "match_any_sync":
             return _cast(rewriter, "int32", same)
         every = _helper(rewriter, "members", active, mask)
         return tree.call(rewriter.helper("warps", "match_all"), same, every)
-    ballot = _helper(rewriter, "ballot", active, mask, shown=shown)
+    ballot = _helper(rewriter, "ballot", active, mask, published=published)
     every = _helper(rewriter, "members", active, mask)
     if name == "ballot_sync":
         return _cast(rewriter, "int32", ballot)
@@ -95,12 +95,16 @@ def _vote(
 
 
 def _helper(
-    rewriter: Rewriter, name: str, active: ast.expr | None, *arguments: ast.expr, shown: Any = None
+    rewriter: Rewriter,
+    name: str,
+    active: ast.expr | None,
+    *arguments: ast.expr,
+    published: Any = None,
 ) -> ast.expr:
     suffix = ""
     parts: list[ast.expr] = [tree.name("thread"), tree.name("first_thread"), tree.name("threads")]
-    if shown is not None:
-        parts.append(shown)
+    if published is not None:
+        parts.append(published)
     if active is not None:
         everyone = isinstance(active, ast.Constant)
         suffix = "_all" if everyone else ""

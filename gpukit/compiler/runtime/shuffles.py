@@ -26,13 +26,13 @@ IDX, UP, DOWN, XOR = range(4)
 
 
 @intrinsic
-def _shift(typingctx, shown, out, thread, offset):  # type: ignore[no-untyped-def]
+def _shift(typingctx, published, out, thread, offset):  # type: ignore[no-untyped-def]
     """Store for each lane of a warp the value published by the lane `offset` above, or its own.
 
     `thread` is the first of the warp, `offset` from -31 to 31. Memory beyond the warp is read and
     not used: there is a `MARGIN` on both sides of the published values.
     """
-    kind = shown.dtype
+    kind = published.dtype
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         element = context.get_data_type(kind)
@@ -57,7 +57,7 @@ def _shift(typingctx, shown, out, thread, offset):  # type: ignore[no-untyped-de
         builder.store(chosen, to).align = size
         return context.get_dummy_value()
 
-    return types.void(shown, out, types.int64, types.int64), codegen
+    return types.void(published, out, types.int64, types.int64), codegen
 
 
 def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
@@ -67,17 +67,17 @@ def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
 
 
 @compiled
-def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
+def _alone(published, out, mask, thread, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
     """Shuffle thread by thread, for those in a mask; a mask address of 0 means all."""
     clamp = 0 if mode == UP else 31
     for t in range(thread, stop):
         if mask == 0 or peek8(mask, t) != 0:
             source = source_lane(t, first, threads, mode, offset, clamp)
-            put(out, t, taken(shown, t, source))
+            put(out, t, taken(published, t, source))
 
 
 @compiled
-def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
+def row(published, out, mask, start, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
     """Shuffle by a uniform offset for threads `start` to `stop`.
 
     `mask` is the address of the flag of thread 0, or 0 if all take part; `first` is the first
@@ -92,16 +92,16 @@ def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: i
             for k in range(4):
                 whole = whole and peek(mask + thread, k) == ALL_SET
         if not whole:
-            _alone(shown, out, mask, thread, following, first, threads, mode, within)
+            _alone(published, out, mask, thread, following, first, threads, mode, within)
         elif mode == DOWN:
-            _shift(shown, out, thread, within)
+            _shift(published, out, thread, within)
         elif mode == UP:
-            _shift(shown, out, thread, -within)
+            _shift(published, out, thread, -within)
         elif mode == IDX:
-            value = get(shown, thread + within)
+            value = get(published, thread + within)
             for k in range(WARP):
                 put(out, thread + k, value)
         else:
             for k in range(WARP):
-                put(out, thread + k, get(shown, thread + (k ^ within)))
+                put(out, thread + k, get(published, thread + (k ^ within)))
         thread = following

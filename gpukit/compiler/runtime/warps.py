@@ -50,15 +50,15 @@ def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def taken(shown, thread, source):  # type: ignore[no-untyped-def]
+def taken(published, thread, source):  # type: ignore[no-untyped-def]
     """Return the value published by `source`; the thread's own value if there is no source."""
-    return get(shown, source if source >= 0 else thread)
+    return get(published, source if source >= 0 else thread)
 
 
 @compiled
-def taken_and_valid(shown, thread, source):  # type: ignore[no-untyped-def]
+def taken_and_valid(published, thread, source):  # type: ignore[no-untyped-def]
     """Return the value published by `source`, and whether there was a source."""
-    return get(shown, source if source >= 0 else thread), source >= 0
+    return get(published, source if source >= 0 else thread), source >= 0
 
 
 @compiled
@@ -81,47 +81,47 @@ def members_all(thread, first, threads, mask):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def ballot(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
+def ballot(thread, first, threads, published, active, mask):  # type: ignore[no-untyped-def]
     """Return the mask of the participating lanes that published True."""
     base = thread - (thread - first) % 32
     bits = 0
     for lane in range(min(32, first + threads - base)):
-        if get(active, base + lane) and (mask >> lane) & 1 and get(shown, base + lane):
+        if get(active, base + lane) and (mask >> lane) & 1 and get(published, base + lane):
             bits |= 1 << lane
     return bits
 
 
 @compiled
-def ballot_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
+def ballot_all(thread, first, threads, published, mask):  # type: ignore[no-untyped-def]
     """As `ballot`, where all threads are active."""
     base = thread - (thread - first) % 32
     bits = 0
     for lane in range(min(32, first + threads - base)):
-        if (mask >> lane) & 1 and get(shown, base + lane):
+        if (mask >> lane) & 1 and get(published, base + lane):
             bits |= 1 << lane
     return bits
 
 
 @compiled
-def same(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
+def same(thread, first, threads, published, active, mask):  # type: ignore[no-untyped-def]
     """Return the mask of the participating lanes with the same value as this thread."""
     base = thread - (thread - first) % 32
-    own = get(shown, thread)
+    own = get(published, thread)
     bits = 0
     for lane in range(min(32, first + threads - base)):
-        if get(active, base + lane) and (mask >> lane) & 1 and get(shown, base + lane) == own:
+        if get(active, base + lane) and (mask >> lane) & 1 and get(published, base + lane) == own:
             bits |= 1 << lane
     return bits
 
 
 @compiled
-def same_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
+def same_all(thread, first, threads, published, mask):  # type: ignore[no-untyped-def]
     """As `same`, where all threads are active."""
     base = thread - (thread - first) % 32
-    own = get(shown, thread)
+    own = get(published, thread)
     bits = 0
     for lane in range(min(32, first + threads - base)):
-        if (mask >> lane) & 1 and get(shown, base + lane) == own:
+        if (mask >> lane) & 1 and get(published, base + lane) == own:
             bits |= 1 << lane
     return bits
 
