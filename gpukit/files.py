@@ -129,5 +129,5 @@ def _advice(path: Path, error: OSError, elsewhere: str) -> str:
     if error.errno == errno.ENOENT:
         return f"Make the folder {path.parent} first, or {elsewhere}"
     if error.errno == errno.ENOTDIR:
-        return f"A part of this path is a file and no folder: {elsewhere}"
+        return f"A part of this path is a file, not a folder: {elsewhere}"
     return elsewhere[:1].upper() + elsewhere[1:]

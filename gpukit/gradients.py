@@ -29,7 +29,7 @@ HINTS = {
     0.0: "All wrong elements are 0: a path from this input to the result is missing, or nothing "
     "was written there.",
     2.0: "All wrong elements are twice the slope: a path is counted twice, or 1/2 is missing.",
-    0.5: "All wrong elements are half the slope: a path is missing, or a factor 2, as of x^2.",
+    0.5: "All wrong elements are half the slope: a path is missing, or a factor 2, such as of x^2.",
 }
 
 

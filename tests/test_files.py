@@ -61,7 +61,7 @@ def test_check_makes_nothing(tmp_path):
 
 def test_folder_that_has_yet_to_be_made_is_refused_where_a_file_is_in_its_way(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(errors.OutputError, match="a file and no folder"):
+    with pytest.raises(errors.OutputError, match="a file, not a folder"):
         files.check_folder(tmp_path / "file" / "pages")
 
 

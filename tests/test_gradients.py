@@ -128,7 +128,7 @@ def test_a_wrong_shape_is_found():
     ("factor", "hint"),
     [
         (2.0, "a path is counted twice"),
-        (0.5, "a factor 2, as of x^2"),
+        (0.5, "a factor 2, such as of x^2"),
         (0.0, "a path from this input to the result is missing"),
         (0.25, "0.25 times the slope"),
         (np.nan, "Not all are finite"),

@@ -24,7 +24,7 @@ SITUATIONS = [
         "page of a check in what is no folder",
         "check --html blocked/a.html script.py",
         3,
-        ("cannot write blocked/a.html", "a file and no folder"),
+        ("cannot write blocked/a.html", "a file, not a folder"),
         never=("no findings",),
     ),
     Situation(
@@ -115,7 +115,7 @@ SITUATIONS = [
         "checkpoint of a script that is run",
         "run training.py",
         3,
-        ("cannot write blocked/weights.npz", "a file and no folder"),
+        ("cannot write blocked/weights.npz", "a file, not a folder"),
     ),
     Situation(
         "checkpoint of a script that is checked",

@@ -298,7 +298,7 @@ def _check_local_memory(unit: Unit, size: int) -> None:
 
     if size > shapes.MAX_LOCAL:
         raise refuse.invalid(
-            unit, unit.tree, f"The local arrays of {unit.name} take {size} bytes a thread; "
+            unit, unit.tree, f"The local arrays of {unit.name} take {size} bytes per thread; "
             f"a thread may have {shapes.MAX_LOCAL}.", "use smaller arrays, or pass them in",
         )  # fmt: skip
 

@@ -120,7 +120,7 @@ def _all(capabilities: Sequence[Asked], reason: str) -> dict[Asked, Code]:
 
 
 def _not_described(error: Exception) -> str:
-    return f"the kernel could not be handed to the GPU compiler: {error}"
+    return f"the kernel could not be passed to the GPU compiler: {error}"
 
 
 class _Failed(Exception):

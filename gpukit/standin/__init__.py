@@ -42,8 +42,9 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         if not self.held:
             return self.reason
-        return f"{self.reason} Imported earlier, so these still hold the old one: " + ", ".join(
-            self.held
+        return (
+            f"{self.reason} Imported earlier, these modules still hold the old one: "
+            + ", ".join(self.held)
         )
 
 

@@ -179,4 +179,4 @@ def test_race_in_an_unrolled_body_is_found_at_its_line():
 def test_array_is_refused_with_what_to_do():
     with pytest.raises(errors.GpukitError, match="a tuple, or of a range of constants") as failed:
         cuda.jit(add_elements)[1, 1](np.zeros(1), FLOATS)
-    assert "loop through t without literal_unroll" in str(failed.value)
+    assert "loop over t without literal_unroll" in str(failed.value)

@@ -75,7 +75,7 @@ def without_arguments(x):
 def test_inline_assembly_is_refused_at_the_line_that_calls_the_intrinsic(
     kernel, function, intrinsic
 ):
-    with pytest.raises(errors.Unsupported, match=f"{intrinsic} is made of inline assembly") as got:
+    with pytest.raises(errors.Unsupported, match=f"{intrinsic} uses inline assembly") as got:
         kernel[1, 1](np.ones(1, np.float32))
     assert (got.value.kernel, f"{intrinsic}(" in got.value.source) == (function, True)
     assert "GPUKIT_TARGET=cuda" in got.value.fix

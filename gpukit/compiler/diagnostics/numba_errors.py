@@ -36,12 +36,12 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"Unsupported array index type ([^\s\]]+)",
-        "An array index must be an integer, here one is {0}.",
+        "An array index must be an integer, got {0}.",
         "use // instead of /, or int(...)",
     ),
     (
         r"an array index must be integers, not (.+)",
-        "An array index must be an integer, here the index is {0}.",
+        "An array index must be an integer, got {0}.",
         "use // instead of /, or int(...)",
     ),
     (
@@ -67,12 +67,12 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
         r"setitem\(array\(([^,]+),.*, (?:Uni)?Tuple",
         "A tuple cannot be stored in one element of an array of {0}.",
-        "store its parts one by one",
+        "store its elements one by one",
     ),
     (
         r"getitem\(Tuple\(.*\), u?int",
-        "A tuple with parts of several types takes only a number as its index, no variable.",
-        "give its parts one type, or write them out: t[0], t[1]",
+        "A tuple with elements of several types can only be indexed by a constant.",
+        "give its elements one type, or write them out: t[0], t[1]",
     ),
     (
         r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",

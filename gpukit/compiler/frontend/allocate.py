@@ -71,8 +71,8 @@ def check(unit: Unit) -> None:
     for node in (n for loop in loops for n in ast.walk(loop)):
         if maker := facts.of(node).allocates:
             raise refuse.unsupported(
-                unit, node, f"np.{maker} in a loop would make an array at every step.",
-                "make the array before the loop",
+                unit, node, f"np.{maker} in a loop would create an array in each iteration.",
+                "create the array before the loop",
             )  # fmt: skip
 
 

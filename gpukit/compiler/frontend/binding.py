@@ -98,7 +98,7 @@ def _bound(
 ) -> Bound:
     if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
         raise refuse.unsupported(
-            unit, call, f"{name} is put in place of its call and cannot be called with * here.",
+            unit, call, f"{name} is inlined, and cannot be called with * here.",
             "write each argument",
         )  # fmt: skip
     try:

@@ -48,7 +48,7 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
         if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), intrinsics.Dim3):
             name = ast.unparse(node.value)
             raise refuse.invalid(
-                unit, node, f"{name} has no places to index, here {ast.unparse(node)}.",
+                unit, node, f"{name} cannot be indexed, here {ast.unparse(node)}.",
                 f"name an axis: {name}.x",
             )  # fmt: skip
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):

@@ -266,7 +266,7 @@ class _Inliner:
         # Two levels are not recursion yet: `apply(g, x)` where g uses `apply` itself.
         if sum(function is c for c in callers) >= _DEPTH:
             raise refuse.unsupported(
-                self.unit, call, f"{name} calls itself, and is put in place of its calls.",
+                self.unit, call, f"{name} calls itself, and cannot be inlined.",
                 "write it as a loop",
             )  # fmt: skip
 

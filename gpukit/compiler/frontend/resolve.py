@@ -265,7 +265,7 @@ class _Resolver(ast.NodeTransformer):
                 raise refuse.invalid(
                     self.unit, node,
                     f"The shape of a cuda.{name} must be a number or a name that stands for one: "
-                    f"the GPU compiler does not work out {text}.",
+                    f"the GPU compiler does not evaluate {text}.",
                     f"give it a name outside the kernel: SIZE = {text}",
                 )  # fmt: skip
 

@@ -83,7 +83,7 @@ def warn(unit: Unit) -> None:
     name, s = found[0]
     text = (
         f"{unit.name}: {name} has a value only where an `if` before this line was taken; elsewhere "
-        "a GPU goes on with whatever the register holds. What to do: give it a value before the "
+        "a GPU continues with whatever the register holds. What to do: give it a value before the "
         "`if`, or in an `else`."
     )
     warnings.warn_explicit(text, errors.KernelWarning, unit.source.file, s.lineno)

@@ -103,7 +103,7 @@ class _Unroll:
             raise refuse.unsupported(
                 self.unit, s.iter, "literal_unroll repeats the body of a loop for each element of "
                 "a tuple, or of a range of constants.",
-                f"loop through {refuse.written(sequence, self.unit)} without literal_unroll",
+                f"loop over {refuse.written(sequence, self.unit)} without literal_unroll",
             )  # fmt: skip
         made: list[ast.stmt] = []
         if not isinstance(sequence, ast.Name) and not all(map(_is_constant, parts)):

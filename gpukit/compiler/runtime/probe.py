@@ -9,7 +9,7 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-_NO_THREAD = "An overload asks which thread it runs in where gpukit cannot tell it."
+_NO_THREAD = "An overload uses a thread index where gpukit cannot provide it."
 
 
 def _vote(result: types.Type) -> Any:

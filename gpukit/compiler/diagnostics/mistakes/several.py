@@ -66,7 +66,7 @@ def unpacked(line: Line) -> Advice | None:
             names, value = len(node.targets[0].elts), ast.unparse(node.value)
             return Advice(
                 f"{value} does not have the {names} values that stand before the =.",
-                "name as many as it has: cuda.grid(2) has two, a shape one for each axis",
+                "use one name per value: cuda.grid(2) has two, a shape one for each axis",
             )
     return None
 
@@ -79,7 +79,7 @@ def no_sequence(line: Line) -> Advice | None:
     if not isinstance(owner, ast.For):
         return None
     text = ast.unparse(owner.iter)
-    return Advice(f"{text} is nothing that a loop can go through.", f"write range({text})")
+    return Advice(f"A loop cannot iterate over {text}.", f"write range({text})")
 
 
 def _heads(statement: ast.stmt, line: Line) -> bool:

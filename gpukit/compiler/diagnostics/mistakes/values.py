@@ -40,7 +40,7 @@ def text(line: Line) -> Advice | None:
     return None
 
 
-NO_TEXT = Advice("A kernel cannot put text together.", "print the parts: print('i =', i)")
+NO_TEXT = Advice("A kernel cannot format text.", "print the parts: print('i =', i)")
 
 
 def atomic(line: Line) -> Advice | None:
@@ -89,7 +89,7 @@ def attribute(line: Line) -> Advice | None:
         what = "an array" if said[2] == "array" else f"of type {said[2]}"
         return Advice(
             f"{owner} is {what} and has no {said[1]} in a kernel.",
-            fixes.get(said[1], known if said[2] == "array" else "a number has no such thing"),
+            fixes.get(said[1], known if said[2] == "array" else "a number has no such attribute"),
         )
     return None
 
@@ -104,7 +104,7 @@ def whole_array(line: Line) -> Advice | None:
     if said[1] not in _OPERATORS:
         name = next((ast.unparse(n.func) for n in line.of_kind(ast.Call)), said[1])
         return Advice(
-            f"{name} works on numbers, here it is given a whole array.",
+            f"{name} takes numbers, but is passed a whole array.",
             "give the array an index: a[i]",
         )
     return Advice(
