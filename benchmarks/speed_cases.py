@@ -53,7 +53,7 @@ def stencil_five_point_kernel(u, factor, out):
 
 @dataclass
 class Case:
-    """A comparison: `ours(kernel)` launches, `theirs` is the other side; `ours` writes into `out`."""
+    """A comparison: `ours(kernel)` launches the kernel, which writes `out`; `theirs` is the rival."""
 
     name: str
     other: str

@@ -37,7 +37,7 @@ def _sizes(variant: Variant) -> ThreeSizes:
 
 
 def _covered(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what a variant covers along x and y: rows, or those of the inner and the outer axis."""
+    """Return what a variant covers along x and y: rows, or the inner and the outer axis."""
     return sizes[:1] if len(sizes) == 2 else (sizes[2], sizes[0])
 
 

@@ -59,7 +59,7 @@ class Entry(NamedTuple):
         return self.variant.kernel
 
     def make(self, quick: bool) -> Comparison:
-        """Return the comparison of the sizes that fit the target, or of those that take least time."""
+        """Return the comparison at sizes that fit the target, or at those that take least time."""
         return self.of(*pick(quick, *self.sizes))
 
     def of(self, *sizes: int) -> Comparison:

@@ -164,7 +164,7 @@ def _is_for_kernels(lowered: Any) -> bool:
     cells = dict(zip(code.co_freevars, made.__closure__ or (), strict=True)) if code else {}
     template = cells["self"].cell_contents if "self" in cells else None
     named = getattr(template, "metadata", {}).get("target", "generic")
-    return CUDA.inherits_from(target_extension.target_registry[named])
+    return bool(CUDA.inherits_from(target_extension.target_registry[named]))
 
 
 class CUDATargetContext(_Refreshed, cpu.CPUContext):
