@@ -24,8 +24,7 @@ class Case:
 
     `args` keeps the order of the kernel's parameters; arrays named in `expected` are outputs and
     start poisoned. `scale` bounds the size of the terms summed into each output, where rounding
-    grows with it. `mistakes` holds what typical wrong kernels leave in the outputs, by the sentence
-    that names the mistake. `per` says whether one output element belongs to a thread, a block or,
+    grows with it. `per` says whether one output element belongs to a thread, a block or,
     where the answer is host code, the call, which has no grid and block. `shown` is what a learner
     reads of the inputs where that says more than their sizes. `idle_warps` are those of the launch
     for which no work is left, where its geometry gives none to them.
@@ -36,7 +35,6 @@ class Case:
     block: int | tuple[int, ...]
     expected: dict[str, Array]
     scale: dict[str, Array] = field(default_factory=dict)
-    mistakes: dict[str, dict[str, Array]] = field(default_factory=dict)
     per: str = "thread"
     name: str = ""
     shown: str = ""

@@ -106,9 +106,19 @@ class Exercise:
         return file if file.exists() else None
 
     @property
+    def mistakes(self) -> dict[str, Any]:
+        """The edits of the solution that make a known mistake, by the sentence that names it.
+
+        An edit is a list of pairs, an old and a new piece of text, or a text of lines that replace
+        all that stands under the docstring of `entry`.
+        """
+        found: dict[str, Any] = _module(self.folder, "mistakes.py", ("MISTAKES",)).MISTAKES
+        return found
+
+    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes to test, by the name of their case."""
-        module = _module(self.folder)
+        module = _module(self.folder, "cases.py", ("SHAPES", "case"))
         with self._calling(module):
             shapes = {name: tuple(shape) for name, shape in module.SHAPES.items()}
             for name in (self.measured, *(c.case for c in self.contracts if c.case)):
@@ -125,7 +135,7 @@ class Exercise:
     def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
         """Return the case of one shape, with inputs drawn from `seed`."""
         rng = np.random.default_rng([seed, *shape])
-        module = _module(self.folder)
+        module = _module(self.folder, "cases.py", ("SHAPES", "case"))
         with self._calling(module):
             made: Case = module.case(rng, *shape)
             return replace(made, name=name)
@@ -161,10 +171,11 @@ def _there(folder: Path, name: str) -> Path:
 
 
 @functools.cache
-def _module(folder: Path) -> ModuleType:
-    """Return the module `cases.py` of an exercise, or raise saying why it is none."""
-    path = _there(folder, "cases.py")
-    spec = importlib.util.spec_from_file_location(f"gpukit_cases_{path.parent.name}", path)
+def _module(folder: Path, name: str, needed: tuple[str, ...]) -> ModuleType:
+    """Return the module `name` of an exercise, or raise saying why it is none."""
+    path = _there(folder, name)
+    named = f"gpukit_{path.stem}_{path.parent.name}"
+    spec = importlib.util.spec_from_file_location(named, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -172,9 +183,9 @@ def _module(folder: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ExerciseError(f"{path}: {type(error).__name__}: {error}. {_RESTORE}") from error
-    for name in ("SHAPES", "case"):
-        if not hasattr(module, name):
-            raise ExerciseError(f"{path}: expected it to define {name}, got none. {_RESTORE}")
+    for wanted in needed:
+        if not hasattr(module, wanted):
+            raise ExerciseError(f"{path}: expected it to define {wanted}, got none. {_RESTORE}")
     return module
 
 

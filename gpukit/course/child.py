@@ -253,29 +253,36 @@ _OF_HOST_CODE: dict[str, Command] = {
 }  # fmt: skip
 
 
-def _serve(parent: Channel) -> None:
-    first = parent.receive()
-    if first is None:
-        return
-    path, entry, driver = first[0]["file"], first[0]["entry"], first[0]["driver"]
-    commands, me = _OF_HOST_CODE if driver else _OF_KERNEL, os.getpid()
-    answer: Any = None
-    if not driver:  # one kernel leaves few cycles: to look for them takes more than they hold
-        gc.disable()
+def _found(header: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Load a file; return the answer in it, None where there is none, and the facts about it."""
+    path, entry, driver = header["file"], header["entry"], header["driver"]
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
-        find = _host_code if driver else _kernel
-        if first[0]["trail"]:
-            trail.follow(first[0]["trail"])
-        answer, facts = find(_load(path), entry, path)
+        if header["trail"]:
+            trail.follow(header["trail"])
+        answer, facts = (_host_code if driver else _kernel)(_load(path), entry, path)
         if driver and answer is not None:
             answer = functools.partial(_load(driver, "driver").run, answer)
+        return answer, facts
     except BaseException as error:
-        facts = {"error": _describe(error, path)}
-    if os.getpid() != me:  # a copy that the student's file has made of us has nothing to answer
-        os._exit(0)
-    parent.send(facts)
-    while answer is not None and (frame := parent.receive()) is not None:
+        return None, {"error": _describe(error, path)}
+
+
+def _serve(parent: Channel) -> None:
+    answer, path, me = None, "", os.getpid()
+    commands: dict[str, Command] = {}
+    while (frame := parent.receive()) is not None:
+        if "file" in frame[0]:
+            commands = _OF_HOST_CODE if frame[0]["driver"] else _OF_KERNEL
+            if not frame[0]["driver"]:  # one kernel leaves few cycles: to look for them takes long
+                gc.disable()
+            path, (answer, facts) = frame[0]["file"], _found(frame[0])
+            if os.getpid() != me:  # a copy that the file has made of us has nothing to answer
+                os._exit(0)
+            parent.send(facts)
+            if answer is None:
+                return
+            continue
         try:
             parent.send(*_reply(commands, answer, *frame))
         except frames.ProtocolError:

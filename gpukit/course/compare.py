@@ -176,24 +176,15 @@ def _finite(values: Array) -> Mask:
     return np.asarray(np.isfinite(values), bool)
 
 
-def mistakes(case: Case, arrays: dict[str, Array], ulps: float) -> list[str]:
-    """Return the sentences that name known mistakes with just these outputs.
-
-    A mistake without outputs cannot be computed in this case.
-    """
-    return [
-        sentence
-        for sentence, outputs in case.mistakes.items()
-        if outputs
-        and all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items())
-    ]
-
-
-def _agree(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
-    """Whether an output holds what a mistake leaves; unwritten elements and NaNs count as equal.
+def agree(case: Case, got: dict[str, Array], left: dict[str, Array], ulps: float) -> bool:
+    """Whether outputs hold what a mistake leaves; unwritten elements and NaNs count as equal.
 
     More is allowed than of a right one: a mistake is often computed in another way here.
     """
+    return all(_agrees(case, name, got[name], left[name], ulps) for name in case.expected)
+
+
+def _agrees(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
     untouched = unwritten(got)
     if not np.array_equal(untouched, unwritten(left)):
         return False

@@ -14,11 +14,12 @@ import numpy as np
 
 from gpukit import target
 from gpukit.checked.report import Report as Found
-from gpukit.course import attempt, compare, contracts, explain, gaps, shrink, sizes
-from gpukit.course.case import Case, unwritten
+from gpukit.course import attempt, compare, contracts, explain, gaps, mistakes, shrink, sizes
+from gpukit.course.case import Array, Case, unwritten
 from gpukit.course.catalogue import Exercise
 from gpukit.course.compare import Mismatch
 from gpukit.course.guard import Guard
+from gpukit.course.mistakes import Tries
 from gpukit.course.runner import Child, Outcome
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
 class Row:
     """One thing that was tried: how it went and why it failed.
 
-    `hints` are the mistakes that would leave just these outputs, the likeliest first; `known` those
-    whose outputs the case tells.
+    `hints` are what the wrong values say about the mistake behind them, the likeliest first;
+    `case` and `outputs` are there where values are wrong.
     """
 
     name: str
@@ -48,8 +49,9 @@ class Row:
     why: str = ""
     sizes: str = ""
     hints: tuple[str, ...] = ()
-    known: frozenset[str] = frozenset()
     mismatch: Mismatch | None = None
+    case: Case | None = None
+    outputs: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
     changed: tuple[str, ...] = ()  # inputs that the kernel wrote to
 
 
@@ -92,13 +94,13 @@ def run(
 
     `notice` is called with what takes long when it begins, and with "" when it is over.
     """
-    asked = _asked(exercise)  # reads cases.py before any of the student's code runs
+    asked, known = _asked(exercise), mistakes.of(exercise)  # before any of the student's code runs
     source, problem = attempt.look(exercise, file)
     if problem is not None:
         return Report(exercise.name, file, problem.status, problem.why)
     guard = Guard(exercise)
     try:
-        report = _graded(exercise, file, source, asked, watch, notice, guard.trail)
+        report = _graded(exercise, file, source, asked, known, watch, notice, guard.trail)
     finally:
         changed = guard.put_back()
     if not changed:
@@ -108,8 +110,8 @@ def run(
 
 
 def _graded(
-    exercise: Exercise, file: Path, source: str, asked: list[str], watch: Observer,
-    notice: Callable[[str], None], trail: Path,
+    exercise: Exercise, file: Path, source: str, asked: list[str], known: dict[str, str],
+    watch: Observer, notice: Callable[[str], None], trail: Path,
 ) -> Report:  # fmt: skip
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
@@ -123,7 +125,8 @@ def _graded(
             why = explain.parameters(exercise.entry, asked, mine)
             report = Report(exercise.name, file, "error", why)
         else:
-            report = _Grading(exercise, file, source, child, watch).report()
+            with Tries(exercise, known, notice) as tries:
+                report = _Grading(exercise, file, source, child, tries, watch).report()
     return replace(report, printed=child.printed())
 
 
@@ -151,17 +154,16 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
         mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
         if mismatch is not None:
             words = explain.mismatch(mismatch, case), case.sizes()
-            hints = _hints(exercise, case, outcome, mismatch)
-            known = frozenset(words for words, outputs in case.mistakes.items() if outputs)
-            return Row(case.name, "wrong", *words, hints, known, mismatch, changed)
+            hints, arrays = _hints(case, outcome, mismatch), outcome.arrays
+            return Row(case.name, "wrong", *words, hints, mismatch, case, arrays, changed)
     if changed:
         why = f"The outputs are right. {explain.changed(changed)}"
         return Row(case.name, "wrong", why, case.sizes())
     return Row(case.name, "right", sizes=case.sizes())
 
 
-def _hints(exercise: Exercise, case: Case, outcome: Outcome, mismatch: Mismatch) -> tuple[str, ...]:
-    found = compare.mistakes(case, outcome.arrays, exercise.ulps)
+def _hints(case: Case, outcome: Outcome, mismatch: Mismatch) -> tuple[str, ...]:
+    found: list[str] = []
     if mismatch.unwritten == mismatch.wrong:
         found += gaps.sentences(case, ~unwritten(outcome.arrays[mismatch.output]))
     return tuple(filter(None, [*found, explain.hint(mismatch)]))
@@ -207,6 +209,7 @@ class _Grading:
     file: Path
     source: str
     child: Child
+    tries: Tries
     watch: Observer
     rows: list[Row] = field(default_factory=list)
     tried: list[_Tried] = field(default_factory=list)  # the exercise's own cases
@@ -319,11 +322,11 @@ class _Grading:
         Only where several threads write to one element of an output, a mistake that leaves just
         these values says more than the race that comes of it.
         """
-        mistake = self._mistake()
         for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
-                return mistake if mistake and collides else self._of(_fixed(found, case))
+                mistake = self._mistake() if collides else ""
+                return mistake or self._of(_fixed(found, case))
         if row.mismatch is not None and row.mismatch.source:
             return explain.kept(row.mismatch.output, row.mismatch.source)
         if certain := self._mistake(certain=True):
@@ -335,7 +338,7 @@ class _Grading:
         same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return mistake or next(map(self._of, same), "") or self._elsewhere() or self._condition()
+        return self._mistake() or next(map(self._of, same), "") or self._elsewhere() or self._condition()
 
     def _elsewhere(self) -> str:
         """Return what the checker found in a case other than the smallest that fails."""
@@ -393,20 +396,17 @@ class _Grading:
     def _mistake(self, certain: bool = False) -> str:
         """Return the likeliest mistake that would explain each case that fails.
 
-        A `certain` one explains all values, the NaNs too.
-
-        A NaN out of memory that nobody wrote hides what else is wrong in a case, and a mistake may
-        be known in some cases only.
+        A `certain` one is known and explains all values, the NaNs too. A NaN out of memory that
+        nobody wrote hides what else is wrong in a case.
         """
         wrong = [row for row in self.rows if row.mismatch is not None]
         finite = [row for row in wrong if row.mismatch and not row.mismatch.strange]
         failed = wrong if certain else finite or wrong
-        likely = dict.fromkeys(h for row in reversed(failed) for h in row.hints)
-        known = frozenset().union(*(row.known for row in failed))
-        fitting = [h for h in likely if all(h in r.hints or h in known - r.known for r in failed)]
-        fitting = [h for h in fitting if h in known] if certain else fitting
-        # Of several the one that explains most cases, not one that few of them define.
-        return max(fitting, key=lambda h: sum(h in r.hints for r in failed), default="")
+        known = self.tries.fitting([(row.case, row.outputs) for row in failed if row.case])
+        if known or certain:
+            return known
+        likely = dict.fromkeys(hint for row in reversed(failed) for hint in row.hints)
+        return next((hint for hint in likely if all(hint in row.hints for row in failed)), "")
 
     def _values_of(self, row: Row) -> str:
         """Explain the smallest case; a larger one shows more of where the wrong elements lie."""

@@ -14,7 +14,9 @@ from gpukit import files
 from gpukit.course import progress, trail
 from gpukit.course.catalogue import Exercise
 
-OWN = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "driver.py"}
+OWN = {
+    "exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "mistakes.py", "driver.py",
+}  # fmt: skip
 
 
 class Guard:

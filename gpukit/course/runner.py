@@ -124,9 +124,7 @@ class Child:
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in self._threads:
             thread.start()
-        called = str(driver.resolve()) if driver else ""
-        noted = str(trail or "")
-        self._send({"file": str(file.resolve()), "entry": entry, "driver": called, "trail": noted})
+        self._send_file(file, entry, driver, str(trail or ""))
 
     def __enter__(self) -> Child:
         return self
@@ -166,6 +164,15 @@ class Child:
 
     def _send(self, header: dict[str, Any], body: bytes = b"") -> None:
         self._outbox.put((header, body))
+
+    def _send_file(self, file: Path, entry: str, driver: Path | None, trail: str = "") -> None:
+        called = str(driver.resolve()) if driver else ""
+        self._send({"file": str(file.resolve()), "entry": entry, "driver": called, "trail": trail})
+
+    def load(self, file: Path, entry: str, driver: Path | None) -> Outcome:
+        """Load another file in the same process, and wait until what it defines is found."""
+        self._send_file(file, entry, driver)
+        return self.loaded()
 
     def loaded(self) -> Outcome:
         """Wait until the file is loaded and its kernel found."""

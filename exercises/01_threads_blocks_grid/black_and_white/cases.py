@@ -33,34 +33,4 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
         block=BLOCK,
         expected={"out": two(photo >= 128)},
-        mistakes={
-            "A pixel of exactly 128 is to be white: >= is asked, not >.": {"out": two(photo > 128)},
-            "Pixels between 127 and 128 became white, and they are below 128: compare with 128.": {
-                "out": two(photo > 127)
-            },
-            "127.5 is below 128 and became white: the pixel itself is compared with 128, not a "
-            "rounded one.": {"out": two(photo >= 127.5)},
-            "127.5 stays black, yet 127.999 became white: compare with 128 itself.": {
-                "out": two(photo > 127.5)
-            },
-            "A division by 128 gives 0 and 1 only for pixels from 0 to 255, and some lie below or "
-            "above. Compare instead.": (
-                {} if huge else {"out": (np.trunc(photo) // 128 * 255).astype(np.float32)}
-            ),
-            "The dark pixels keep their grey: they should become 0.": {
-                "out": np.where(photo >= 128, np.float32(255), photo)
-            },
-            "The bright pixels keep their grey: they should become 255.": {
-                "out": np.where(photo >= 128, photo, np.float32(0))
-            },
-            "Black and white are exchanged: 255 is white, and it is for the bright pixels.": {
-                "out": two(photo < 128)
-            },
-            "The bright pixels are 1, and white is 255: a comparison is only 0 or 1.": {
-                "out": (photo >= 128).astype(np.float32)
-            },
-            "The dark pixels were never written: every pixel needs a value, the black ones 0.": {
-                "out": np.where(photo >= 128, np.float32(255), poison(photo.shape))
-            },
-        },
     )

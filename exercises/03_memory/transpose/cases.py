@@ -19,10 +19,4 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
         grid=(across, down),
         block=BLOCK,
         expected={"out": a.T},
-        mistakes={
-            "Rows and columns are exchanged: the launch covers a, x is its column, y its row. "
-            "`col, row = cuda.grid(2)`.": {"out": exchanged},
-            "The elements are in the order of a: that is a reshape. Element [row, col] belongs at "
-            "[col, row] of out.": {"out": a.reshape(cols, rows)},
-        },
     )

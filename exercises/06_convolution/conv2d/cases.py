@@ -64,48 +64,4 @@ def case(
         block=BLOCK,
         expected=left(right),
         scale={"out": left(np.abs(right), np.abs(by), np.abs(plus))["out"]},
-        mistakes={
-            "The bias is missing: the sum begins with bias[f].": left(right, by, 0.0),
-            "The bias is added once for each channel; it belongs to a result once.": left(
-                right, by, channels * plus
-            ),
-            "The padding is left out: the window of a result begins `pad` before row * stride, col "
-            "* stride.": left(taken(0, stride)),
-            "The padding is added; the window begins `pad` before: row * stride + m - pad.": left(
-                taken(pad, stride)
-            ),
-            "The stride is left out: the window of a result begins at row * stride - pad.": left(
-                taken(-pad, 1)
-            ),
-            "The stride multiplies the padding too: it is row * stride - pad.": left(
-                taken(-pad * stride, stride)
-            ),
-            "The window is turned round: weight[f, c, 0, 0] belongs to its upper left pixel.": left(
-                right, by[:, :, ::-1, ::-1]
-            ),
-            "Only the first channel was added: the sum goes over all channels, too.": left(
-                right[:1], by[:, :1]
-            ),
-            "Only the last channel is there: the sum begins anew for each channel.": left(
-                right[-1:], by[:, -1:]
-            ),
-            "Every channel takes the weights of the first: weight[f, c, m, n].": left(
-                right, np.broadcast_to(by[:, :1], by.shape)
-            ),
-            "Every filter takes the weights of the first: weight[f, c, m, n].": left(
-                right, np.broadcast_to(by[:1], by.shape)
-            ),
-            "Outside the picture its edge is repeated; padding counts as 0.": left(
-                taken(-pad, stride, "edge")
-            ),
-            "Only as many columns of a window were added as it has rows: they are "
-            "weight.shape[3].": left(right[..., :k_rows], by[..., :k_rows]) if k_rows < k_cols
-            else {},
-            "A window has 3 rows and 5 columns here, whatever weight says: they are "
-            "weight.shape[2] and weight.shape[3].": left(right[..., :3, :5], by[..., :3, :5])
-            if k_rows >= 3 and k_cols >= 5 else {},
-            "Only the last product is there: each one replaced the one before. It is `+=`.": left(
-                right[-1:, :, :, -1:, -1:], by[:, -1:, -1:, -1:], 0.0
-            ),
-        },
     )  # fmt: skip

@@ -25,51 +25,16 @@ def case(rng: np.random.Generator, rows: int, cols: int, k_rows: int, k_cols: in
     wide, by = x.astype(np.float64), grad.astype(np.float64)
     windows = np.lib.stride_tricks.sliding_window_view(wide, (rows, cols))  # of each weight
     products = (windows * by).reshape(k_rows, k_cols, rows * cols)
-    held = lanes.own(products.reshape(-1, rows * cols), np.add, 0, BLOCK)  # by each thread
-    held = held.reshape(k_rows, k_cols, BLOCK)
     right = products.sum(axis=2)
 
     def left(values: np.ndarray) -> dict[str, np.ndarray]:
         return {"grad_weight": values.astype(np.float32)}
 
-    special = {}
-    if k_rows == k_cols:  # in other shapes such a kernel leaves the matrices
-        special[
-            "The two indices of a weight are exchanged: m, its row, comes from cuda.blockIdx.y and "
-            "goes with the row of x."
-        ] = left(right.T)
     return Case(
         args={"x": x, "grad_out": grad, "grad_weight": poison((k_rows, k_cols))},
         grid=(k_cols, k_rows),
         block=BLOCK,
         expected=left(right),
         scale={"grad_weight": np.abs(products).sum(axis=2)},
-        mistakes={
-            **special,
-            "The window is turned round: the weight [0, 0] meets x[row, col], the upper left pixel "
-            "of each window.": left(right[::-1, ::-1]),
-            "All weights have the same gradient: the pixel that a weight meets is x[row + m, col + "
-            "n].": left(np.broadcast_to(right[:1, :1], right.shape)),
-            "Only the first 128 results were added: each thread took one and stopped.": left(
-                products[:, :, :BLOCK].sum(axis=2)
-            ),
-            "The results behind the last whole 128 are missing: a division is rounded down.": left(
-                products[:, :, : rows * cols // BLOCK * BLOCK].sum(axis=2)
-            ),
-            "This is the part of thread 0: the sums of the 128 threads are not added up.": left(
-                held[:, :, 0]
-            ),
-            **{words: left(sums) for words, sums in lanes.wrong_levels(held).items()},
-            "Each thread kept its last product only: in its loop stands = where += belongs.": left(
-                products[:, :, -BLOCK:].sum(axis=2)
-            ),
-            "Only the first row of results was added: the sum goes over all of grad_out.": left(
-                products[:, :, :cols].sum(axis=2)
-            ),
-            "This is the mean over the results; their sum is asked.": left(products.mean(axis=2)),
-            "grad_out is not multiplied in: this is the sum of the pixels that it met.": left(
-                windows.sum(axis=(2, 3))
-            ),
-        },
         per="block",
     )

@@ -40,42 +40,4 @@ def case(
         grid=(-(-places // BLOCK[0]), -(-taps // BLOCK[1])),
         block=BLOCK,
         expected=left(c, row + m, col + n),
-        mistakes={
-            "The row within the window, m, is not added: x[c, row + m, col + n].": left(
-                c, row + 0 * m, col + n
-            ),
-            "The column within the window, n, is not added: x[c, row + m, col + n].": left(
-                c, row + m, col + 0 * n
-            ),
-            "The row of the place is not added: x[c, row + m, col + n].": left(
-                c, 0 * row + m, col + n
-            ),
-            "The column of the place is not added: x[c, row + m, col + n].": left(
-                c, row + m, 0 * col + n
-            ),
-            "The places are counted down the columns of places. They are counted along the rows: "
-            "row = place // across, col = place % across.": left(
-                c, place % down + m, place // down + n
-            ),
-            "Row and column within the window are exchanged. The taps are counted along its rows: "
-            "tap % k_cols is the column.": left(
-                c, row + tap % k_rows, col + tap // k_rows % k_cols
-            ),
-            "The channels change fastest along the taps; the column in the window should, and the "
-            "channel last.": left(
-                tap % channels,
-                row + tap // (channels * k_cols) % k_rows,
-                col + tap // channels % k_cols,
-            ),
-            "The window is turned round: tap 0 is the upper left pixel of the window.": left(
-                c, row + k_rows - 1 - m, col + k_cols - 1 - n
-            ),
-            "All taps take channel 0: c = tap // (k_rows * k_cols).": left(0 * c, row + m, col + n),
-            "Rows repeat the same pixels: the place in the window, m and n, is not added.": left(
-                c, row + 0 * m, col + 0 * n
-            ),
-            "The same window stands in every column: row and col of the place are not added.": left(
-                c, 0 * row + m, 0 * col + n
-            ),
-        },
     )

@@ -24,7 +24,6 @@ def case(rng: np.random.Generator, samples: int, outputs: int) -> Case:
     grad = rng.normal(0.5, 1, (samples, outputs)).astype(np.float32)
     wide = grad.astype(np.float64)
     right, col = wide.sum(axis=0), np.arange(outputs)
-    of_threads = np.array([wide[ty::DOWN].sum(axis=0) for ty in range(DOWN)])
 
     def left(values: np.ndarray) -> dict[str, np.ndarray]:
         return {"grad_bias": values.astype(np.float32)}
@@ -35,33 +34,5 @@ def case(rng: np.random.Generator, samples: int, outputs: int) -> Case:
         block=(ACROSS, DOWN),
         expected=left(right),
         scale={"grad_bias": np.abs(wide).sum(axis=0)},
-        mistakes={
-            "This is the mean over the samples. A bias takes part in each of them: their sum is "
-            "asked.": left(right / max(1, samples)),
-            "Only every eighth sample was added: the sums of the 8 threads of a column are not "
-            "joined.": left(of_threads[0]),
-            "Only the last of the 8 threads of a column counts: each stored its own sum over the "
-            "others'. Join the 8 sums first.": left(of_threads[-1]),
-            "Only the first 8 samples were added: each thread took one and stopped.": left(
-                wide[:DOWN].sum(axis=0)
-            ),
-            "The samples behind the last whole 8 are missing: a division is rounded down.": left(
-                wide[: samples // DOWN * DOWN].sum(axis=0)
-            ),
-            "The first of the 8 sums of a column is missing: k begins with 0.": left(
-                of_threads[1:].sum(axis=0)
-            ),
-            "The last of the 8 sums of a column is missing: k goes on to DOWN - 1.": left(
-                of_threads[:-1].sum(axis=0)
-            ),
-            "Each sum is 8 times as large as it should be: all 8 threads of a column added up all "
-            "samples. They share them: range(ty, samples, DOWN).": left(DOWN * right),
-            "Each thread kept its last sample only: in its loop stands = where += belongs.": left(
-                wide[max(0, samples - DOWN) :].sum(axis=0)
-            ),
-            "The first sample is missing: samples are counted from 0.": left(wide[1:].sum(axis=0)),
-            "Every block took the columns of the first: the column is cuda.grid(1), in "
-            "grad_bias and in grad_out.": left(right[col % ACROSS]),
-        },
         per="block",
     )

@@ -47,7 +47,6 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
 
     moved, all_moved = STEP * x, np.broadcast_to(STEP * x.sum(axis=1)[:, None], x.shape)
     right = (loss(moved) - loss(-moved)) / (2 * STEP)
-    distance = np.abs(right - grad)
     first = (loss(moved, slice(1)) - loss(-moved, slice(1))) / (2 * STEP)
     return Case(
         args={
@@ -59,78 +58,5 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
         expected=marked(right),
         # The losses are rounded, and the division by STEP makes that larger.
         scale={"numeric": np.full(n, (loss(0.0) + samples) / STEP)},
-        mistakes={
-            "This is a forward difference, (loss above - loss) / STEP, whose error is as large as "
-            "STEP. Take (loss above - loss below) / (2 * STEP).": marked(
-                (loss(moved) - loss(0.0)) / STEP
-            ),
-            "This is a backward difference, (loss - loss below) / STEP, whose error is as large as "
-            "STEP. Take (loss above - loss below) / (2 * STEP).": marked(
-                (loss(0.0) - loss(-moved)) / STEP
-            ),
-            "Each value is twice what it should be: the two losses lie 2 * STEP apart, and half of "
-            "the squares is the loss.": marked(2 * right),
-            "Each value is half of what it should be: the loss is half of the squares, once.": (
-                marked(right / 2)
-            ),
-            "The sign is wrong: it is the loss above minus the loss below.": marked(-right),
-            "All weights were moved at once: for each result only its own weight moves.": marked(
-                (loss(all_moved) - loss(-all_moved)) / (2 * STEP)
-            ),
-            "Only the first sample was looked at: the loss is a sum over all.": marked(first),
-            "This is the mean over the samples; the loss is their sum.": marked(right / samples),
-            "The difference is not divided by 2 * STEP.": marked(right * 2 * STEP),
-            "This is the gradient by a formula. The check is worth something because it needs none "
-            "and only tries out.": marked(exact),
-            "The marks are exchanged: 1 is for weights where the formula does not agree.": marked(
-                right, ~beyond(right)
-            ),
-            "suspect is only written where the formula does not agree. Elsewhere it is 0, and "
-            "somebody has to write it.": {
-                "numeric": right,
-                "suspect": np.where(beyond(right), 1, poison(n, np.int32)).astype(np.int32),
-            },
-            "Only as many weights as there are samples were checked: the guard is i < w.size.": {
-                "numeric": np.where(np.arange(n) < samples, right, poison(n, np.float64)),
-                "suspect": np.where(
-                    np.arange(n) < samples, beyond(right), poison(n, np.int32)
-                ).astype(np.int32),
-            },
-            "Only formulas that are too small are marked: the distance is abs(numeric - grad).": (
-                marked(right, right - grad > 1e-4 * np.maximum(1, np.abs(right)))
-            ),
-            "Only formulas that are too large are marked: the distance is abs(numeric - grad).": (
-                marked(right, grad - right > 1e-4 * np.maximum(1, np.abs(right)))
-            ),
-            "No weight is marked, though the formula is wrong for many.": marked(
-                right, np.zeros(n, bool)
-            ),
-            "Only wrong signs are marked. A formula can be wrong in its size alone: compare the "
-            "distance, abs(numeric - grad), with what is allowed.": marked(right, right * grad < 0),
-            "The sizes are compared without their signs: the distance is abs(numeric - grad).": (
-                marked(
-                    right,
-                    np.abs(np.abs(right) - np.abs(grad)) > 1e-4 * np.maximum(1, np.abs(right)),
-                )
-            ),
-            "What is allowed does not grow with the result: it is 1e-4 * max(1, abs(numeric)).": (
-                marked(right, distance > 1e-4)
-            ),
-            "What is allowed gets too small where the result is near 0: it is 1e-4 * max(1, "
-            "abs(numeric)).": marked(right, distance > 1e-4 * np.abs(right)),
-            "What is allowed is the smaller of both, min; it is the larger, 1e-4 * max(1, "
-            "abs(numeric)).": marked(right, distance > 1e-4 * np.minimum(1, np.abs(right))),
-            "What is allowed is a sum, 1e-4 * (1 + abs(numeric)); it is the larger of both, 1e-4 * "
-            "max(1, abs(numeric)).": marked(right, distance > 1e-4 * (1 + np.abs(right))),
-            "What is allowed has no abs(): for negative results, too, it grows with their size, "
-            "1e-4 * max(1, abs(numeric)).": marked(right, distance > 1e-4 * np.maximum(1, right)),
-            "Too much is allowed: errors far above 1e-4 * max(1, abs(numeric)) are not marked.": (
-                marked(right, distance > 1e-3 * np.maximum(1, np.abs(right)))
-            ),
-            "Too little is allowed: errors below 1e-4 * max(1, abs(numeric)) are marked, too.": (
-                marked(right, distance > 1e-5 * np.maximum(1, np.abs(right)))
-            ),
-            "Every weight is marked, for a difference is never exactly the gradient: allow 1e-4 * "
-            "max(1, abs(numeric)).": marked(right, np.ones(n, bool)),
-        },
+
     )  # fmt: skip

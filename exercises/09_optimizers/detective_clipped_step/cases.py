@@ -32,8 +32,6 @@ def case(rng: np.random.Generator, n: int, quarters: int) -> Case:
         speeds = MU * v + by * g
         return left(w64 - LR * speeds, speeds)
 
-    speed = MU * v + factor * g
-    clipped = MU * v + np.clip(g, -LIMIT, LIMIT)
     terms = np.abs(v) + np.abs(g)
     return Case(
         args={
@@ -44,29 +42,5 @@ def case(rng: np.random.Generator, n: int, quarters: int) -> Case:
         block=BLOCK,
         expected=along(factor),
         scale={"new_w": np.abs(w64) + LR * terms, "new_velocity": terms},
-        mistakes={
-            "Short gradients became longer: clipping only shortens, so the factor must not be "
-            "above 1.": along(LIMIT / long if long else 1),
-            "The weights move by the old velocity; it is the new one that moves them.": left(
-                w64 - LR * v, speed
-            ),
-            "The root of norm is taken, and norm is the length already: LIMIT is compared with "
-            "norm "
-            "itself.": along(LIMIT / max(math.sqrt(long), LIMIT)),
-            "Nothing is clipped: the gradient is added whole.": along(1),
-            "The factor is upside down: a gradient that is too long became longer. It is LIMIT "
-            "divided by the length.": along(max(long, LIMIT) / LIMIT),
-            "Every gradient is shortened to nothing or to the limit: one below the limit stays as "
-            "it is.": along(LIMIT / long if long > LIMIT else 0),
-            "Each number was clipped by itself, which turns the gradient. All are multiplied by "
-            "one factor.": left(w64 - LR * clipped, clipped),
-            "The velocity was shortened along with the gradient: the factor belongs to the "
-            "gradient alone.": left(w64 - LR * factor * (MU * v + g), factor * (MU * v + g)),
-            "The weights move along the velocity, uphill: it is w - LR * new_velocity.": left(
-                w64 + LR * speed, speed
-            ),
-            "The weights move by the clipped gradient alone: the velocity is not used.": left(
-                w64 - LR * factor * g, speed
-            ),
-        },
+
     )  # fmt: skip

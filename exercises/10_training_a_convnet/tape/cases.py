@@ -23,7 +23,6 @@ SHAPES = {
     "many operations": (7, 120, ALL),
     "a chain of doublings": (1, 100, DOUBLINGS),
 }
-FEW = 20  # operations up to which a walk along every way back is short
 Parts = list[tuple[tuple[int, float], ...]]  # of each result: its operands and the slopes by them
 Slopes = Callable[[int, float, float, float, float], tuple[float, float]]
 
@@ -56,11 +55,6 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
 
     right = backwards(parts, ordered(parts))
     terms = backwards([tuple((k, abs(s)) for k, s in part) for part in parts], ordered(parts))
-    replaced = backwards(parts, ordered(parts), add=False)
-    by_program = backwards(parts, reversed(range(len(parts))), add=False)
-    unlinked = backwards(parts, ordered(parts), chain=False)
-    zeros, kept = np.zeros(len(parts)), handed_on_again(parts, ordered(parts))
-    alone = backwards(parts, [len(parts) - 1])
     return called(
         args={
             "x": x, "program": program, "constants": constants, "value": poison(1, float),
@@ -71,94 +65,7 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
         scale={"value": np.array([4 + np.abs(values).max()]), "grad": terms[:n],
                "grad_twice": 2 * terms[:n], "grad_shared": 7 * np.append(terms[:n], 1)},
         shown=shown(x, program, constants),
-        mistakes={
-            # Where a value is used by several others, the last to come depends on the order.
-            **({
-                "A value that is used twice has only the gradient of one of its uses: backward "
-                "must add to grad, not replace it.": left(replaced, replaced)
-            } if np.array_equal(replaced, by_program) else {}),
-            "The second backward left grad as the first one had: it set grad to 0, or did not "
-            "visit again what the first one had visited. It must add to what is there: a weight "
-            "may go into two losses.": left(right, right),
-            "What stood in grad from an earlier loss was handed on again. Each backward hands on "
-            "the derivatives of its own loss alone: collect them beside grad, then add them.": (
-                shared(kept, kept[-1])
-            ),
-            "The grad of a result was begun anew, with 0 or with 1. Where it was a part of an "
-            "earlier loss, that one's derivative stands there: add to it.": shared(7 * right, 1),
-            "A second loss did not go through the values that the first one had visited. Forget "
-            "what was visited when backward ends.": shared(right, 1),
-            "All gradients are 0: the derivative of the result by itself is 1, and backward begins "
-            "with it and goes on to what it was made of.": left(zeros),
-            "Only the operands of the last operation have a gradient: backward must go on from "
-            "each value to what that was made of, the last result first.": left(alone),
-            **({
-                "A value handed on its gradient before all its uses had given theirs. Depth first "
-                "is no order for that: visit the operands first, note the value behind them, and "
-                "go through these notes backwards.": left(backwards(parts, depth_first(parts))),
-                "A value handed on its gradient before all its uses had given theirs. Level by "
-                "level is no order for that: visit the operands first, note the value behind them, "
-                "and go through these notes backwards.": left(
-                    backwards(parts, from_a_list(parts, 0))
-                ),
-                "A value handed on its gradient before all its uses had given theirs. The order in "
-                "which values leave a stack is no order for that: visit the operands first, note "
-                "the value behind them, and go through these notes backwards.": left(
-                    backwards(parts, from_a_list(parts, -1))
-                ),
-                "A value that is used twice handed on its whole gradient twice: backward must "
-                "visit each value once, when all its uses have given theirs.": left(
-                    visited_again(parts)
-                ),
-            } if count <= FEW else {}),
-            "The gradient that backward begins with is the result itself; the derivative of the "
-            "result by itself is 1.": left(right * values[-1]),
-            "The slopes are not multiplied by the gradient of the result, which is what the chain "
-            "rule says: part.grad += slope * value.grad.": left(unlinked),
-            "The product rule is the wrong way round: a * b grows by b where a grows by 1.": by(
-                lambda word, a, b, number, y: (a, b) if word in (MUL, MUL_NUMBER, NUMBER_MUL) else
-                slopes(word, a, b, number, y)
-            ),
-            "Only the first operand of a sum or a product has a gradient.": by(
-                lambda word, a, b, number, y: (slopes(word, a, b, number, y)[0], 0.0)
-            ),
-            "Only the second operand of a sum or a product has a gradient.": by(
-                lambda word, a, b, number, y: (0.0, slopes(word, a, b, number, y)[1])
-                if word in (ADD, MUL) else slopes(word, a, b, number, y)
-            ),
-            "A sum passes its gradient on as it is: its slopes are 1 and 1.": by(
-                lambda word, a, b, number, y: slopes(word + 1, a, b, number, y)
-                if word in (ADD, ADD_NUMBER, NUMBER_ADD) else slopes(word, a, b, number, y)
-            ),
-            "The slope of tanh is 1 - y * y with its result y, not with its input.": by(
-                lambda word, a, b, number, y: (1 - a * a, 0.0) if word == TANH else
-                slopes(word, a, b, number, y)
-            ),
-            "The slope of tanh is 1 - y * y: the square is missing.": by(
-                lambda word, a, b, number, y: (1 - y, 0.0) if word == TANH else
-                slopes(word, a, b, number, y)
-            ),
-            "The slope of tanh is 1 - y * y; here it is taken for 1.": by(
-                lambda word, a, b, number, y: (1.0, 0.0) if word == TANH else
-                slopes(word, a, b, number, y)
-            ),
-            "relu lets gradients through where its input is not above 0: there its slope is 0.": by(
-                lambda word, a, b, number, y: (1.0, 0.0) if word == RELU else
-                slopes(word, a, b, number, y)
-            ),
-            "The slope of relu at 0 is 0 here: it is 1 only where the input is above 0.": by(
-                lambda word, a, b, number, y: (float(a >= 0), 0.0) if word == RELU else
-                slopes(word, a, b, number, y)
-            ),
-            "The slope of relu is 1 where the input is above 0, not the input.": by(
-                lambda word, a, b, number, y: (y, 0.0) if word == RELU else
-                slopes(word, a, b, number, y)
-            ),
-            "The gradient of a value times a plain number is that number.": by(
-                lambda word, a, b, number, y: (1.0, 0.0) if word in (MUL_NUMBER, NUMBER_MUL) else
-                slopes(word, a, b, number, y)
-            ),
-        },
+
     )  # fmt: skip
 
 
@@ -267,17 +174,6 @@ def backwards(
     return grad
 
 
-def handed_on_again(parts: Parts, order: list[int]) -> np.ndarray:
-    """Return the gradients after three losses, each of which hands on all that grad holds."""
-    grad = np.zeros(len(parts))
-    for weight in (1, 5, None):  # the last loss is the last result itself
-        grad[-1] = 1 if weight is None else grad[-1] + weight
-        for k in order:
-            for part, slope in parts[k]:
-                grad[part] += slope * grad[k]
-    return grad
-
-
 def ordered(parts: Parts) -> list[int]:
     """Return the results the last one came from, each before all that it was made of."""
     order: list[int] = []
@@ -290,43 +186,3 @@ def ordered(parts: Parts) -> list[int]:
 
     visit(len(parts) - 1)
     return order[::-1]
-
-
-def depth_first(parts: Parts) -> list[int]:
-    """Return the results in the order in which a walk from the last one meets them."""
-    order: list[int] = []
-
-    def visit(k: int) -> None:
-        if k not in order:
-            order.append(k)
-            for part, _ in parts[k]:
-                visit(part)
-
-    visit(len(parts) - 1)
-    return order
-
-
-def from_a_list(parts: Parts, which: int) -> list[int]:
-    """Return the results as they leave a list, from its begin (0) or end (-1), each once."""
-    waiting = [len(parts) - 1]
-    met, order = set(waiting), []
-    while waiting:
-        order.append(waiting.pop(which))
-        new = [p for p in dict.fromkeys(p for p, _ in parts[order[-1]]) if p not in met]
-        waiting += new
-        met.update(new)
-    return order
-
-
-def visited_again(parts: Parts) -> np.ndarray:
-    """Return the gradients where each use of a value makes it hand on all it has so far."""
-    grad = np.zeros(len(parts))
-    grad[-1] = 1
-
-    def visit(k: int) -> None:
-        for part, slope in parts[k]:
-            grad[part] += slope * grad[k]
-            visit(part)
-
-    visit(len(parts) - 1)
-    return grad

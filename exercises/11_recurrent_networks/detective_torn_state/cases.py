@@ -42,17 +42,5 @@ def case(rng: np.random.Generator, steps: int, n: int, units: int) -> Case:
         block=BLOCK,
         expected=left(),
         scale={"states": np.ones((steps, n, units))},
-        mistakes={
-            "The weights are transposed: unit j adds up w[j, k] * h[k].": left(wide.T),
-            "Each unit adds up its own state alone, h[unit]: it is w[unit, k] * h[k].": left(
-                np.diag(wide.sum(axis=0))
-            ),
-            "The past has no effect: each step is made of its input alone.": left(keep=False),
-            "The states are the sums themselves: tanh is missing.": left(function=np.positive),
-            "Every step got the input of the first.": left(
-                sequence=np.repeat(x[:1], steps, axis=0)
-            ),
-            "The past is subtracted; it is added to the input.": left(-wide),
-        },
         per="block",
     )

@@ -40,51 +40,14 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
         with np.errstate(invalid="ignore"):  # of a query that sees nothing
             return {"out": (e / e.sum(axis=1, keepdims=True) @ wide_v).astype(np.float32)}
 
-    everything = np.ones_like(seen)
     e = np.where(seen, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
     high = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
-    zeros = np.where(seen, scores, 0)
-    zeros = np.exp(zeros - zeros.max(axis=1, keepdims=True))
-    undivided = np.where(seen, np.exp(np.minimum(scores - high, 0)), 0) @ wide_v
-    after = e / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
     return Case(
         args={"q": q, "k": k, "v": v, "out": poison((n, size))},
         grid=n,
         block=BLOCK,
         expected=of(scores),
         scale={"out": np.full((n, size), np.abs(wide_v).max())},
-        mistakes={
-            "Keys behind the query have the score 0, and exp(0 - high) is not 0: a score of -inf "
-            "counts nothing.": of(np.where(seen, scores, 0), everything),
-            **{
-                f"Keys behind the query have a score like {start:g}, and scores may be lower "
-                "still: a score of -inf counts nothing.": of(
-                    np.where(seen, scores, start), everything
-                )
-                for start in lanes.STARTS
-                if start > -5e37
-            },
-            "There is no mask: a query sees the keys behind it, too.": of(scores, everything),
-            "A query sees the key behind its own, too: key <= row.": of(
-                scores, np.tri(n, k=1, dtype=bool)
-            ),
-            "A query does not see its own key, so the first sees none, and 0 / 0 is NaN: "
-            "key <= row.": of(scores, np.tri(n, k=-1, dtype=bool)),
-            "The mask is the wrong way round: a key is seen if key <= row.": of(scores, seen.T),
-            "The keys behind the query are left out of the values only, and still count in the "
-            "sum.": {"out": (after @ wide_v).astype(np.float32)},
-            "Keys behind the query have the score 0 and are left out of the values only: they "
-            "still "
-            "count in the sum. A score of -inf counts nothing.": {
-                "out": (np.where(seen, zeros, 0) @ wide_v / zeros.sum(axis=1)[:, None]).astype(
-                    np.float32
-                )
-            },
-            "The scores are not divided by the root of the number of columns.": of(
-                scores * np.sqrt(size)
-            ),
-            "The shares are not divided by their sum.": {"out": undivided.astype(np.float32)},
-        },
         per="block",
         # A warp that has neither a key that the query may see nor a column of the values.
         idle_warps=sum(min(n, warp) for warp in range(32, BLOCK, 32) if warp >= size),

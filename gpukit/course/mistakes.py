@@ -1,0 +1,114 @@
+"""The known mistakes of an exercise: edits of its solution, each with the sentence that names it.
+
+What a mistake leaves in the outputs of a case comes from running the edited solution there: a
+kernel in plain Python (`interpreter`), host code in a process of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import textwrap
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from gpukit import files
+from gpukit.course import compare, interpreter
+from gpukit.course.case import Array, Case
+from gpukit.course.catalogue import Exercise, ExerciseError
+from gpukit.course.runner import Child
+
+# Seconds that a mistake in host code may take; the answer with the same values took less.
+SECONDS = 5.0
+Pairs = Iterable[tuple[str, str]]
+
+
+def edited(text: str, pairs: Pairs) -> str:
+    """Return a text with pieces replaced, each of which must be there once; else a ValueError."""
+    for old, new in pairs:
+        if text.count(old) != 1:
+            raise ValueError(
+                f"expected {old!r} once in the solution, got it {text.count(old)} times"
+            )
+        text = text.replace(old, new)
+    return text
+
+
+def with_body(text: str, entry: str, lines: str) -> str:
+    """Return a text with other lines under the docstring of its function `entry`."""
+    (function,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == entry]
+    assert isinstance(function, ast.FunctionDef)
+    given, docstring = text.splitlines(), function.body[0]
+    own = textwrap.indent(textwrap.dedent(lines).strip("\n"), "    ").splitlines()
+    return "\n".join([*given[: docstring.end_lineno], *own, *given[function.end_lineno :], ""])
+
+
+def of(exercise: Exercise) -> dict[str, str]:
+    """Return the edited solutions by their sentences, or raise saying which edit does not fit."""
+    solution, found = exercise.solution.read_text(encoding="utf-8"), {}
+    for sentence, change in exercise.mistakes.items():
+        try:
+            found[sentence] = (
+                with_body(solution, exercise.entry, change)
+                if isinstance(change, str)
+                else edited(solution, change)
+            )
+        except (ValueError, TypeError) as error:
+            raise ExerciseError(f"{exercise.folder}/mistakes.py: {sentence!r}: {error}.") from error
+    return found
+
+
+class Tries:
+    """The mistakes of an exercise, tried on the cases that an answer fails, no more than needed."""
+
+    def __init__(
+        self, exercise: Exercise, texts: dict[str, str], notice: Callable[[str], None]
+    ) -> None:
+        self._exercise, self._texts, self._notice = exercise, texts, notice
+        self._tried: dict[tuple[str, str], bool] = {}
+        self._stack = contextlib.ExitStack()
+        self._outputs: Callable[[str, Case], dict[str, Array] | None] = (
+            self._of_host_code if exercise.driver else self._of_kernel
+        )
+        self._child: Child | None = None
+
+    def __enter__(self) -> Tries:
+        return self
+
+    def __exit__(self, *_error: Any) -> None:
+        self._stack.close()
+
+    def fitting(self, failed: list[tuple[Case, dict[str, Array]]]) -> str:
+        """Return the first sentence whose mistake leaves just these outputs in all of the cases."""
+        smallest = sorted(failed, key=lambda one: sum(v.size for v in one[0].expected.values()))
+        self._notice("looking for the mistake")
+        fitting = (s for s in self._texts if all(self._fits(s, *one) for one in smallest))
+        found = next(fitting, "") if smallest else ""
+        self._notice("")
+        return found
+
+    def _fits(self, sentence: str, case: Case, got: dict[str, Array]) -> bool:
+        key = sentence, case.name
+        if key not in self._tried:
+            left = self._outputs(self._texts[sentence], case)
+            ulps = self._exercise.ulps
+            self._tried[key] = left is not None and compare.agree(case, got, left, ulps)
+        return self._tried[key]
+
+    def _of_kernel(self, text: str, case: Case) -> dict[str, Array] | None:
+        return interpreter.launch(text, self._exercise.entry, case)
+
+    def _of_host_code(self, text: str, case: Case) -> dict[str, Array] | None:
+        """Call a mistake in one process for all of them; it is another after one that hangs."""
+        file = self._stack.enter_context(files.temporary("mistake.py", text))
+        asked = self._exercise.entry, self._exercise.driver
+        if self._child is None:
+            self._child = self._stack.enter_context(Child(file, *asked))
+            loaded = self._child.loaded()
+        else:
+            loaded = self._child.load(file, *asked)
+        found = self._child.check(case, SECONDS) if loaded.kind == "ready" else loaded
+        if not found.goes_on:
+            self._child = None
+        return found.arrays if found.kind == "arrays" else None
