@@ -154,7 +154,8 @@ class _Cuda:
 
     def run(self, kernel: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Run all blocks, one after another."""
-        for self.blockIdx in _places(self.gridDim):
+        for place in _places(self.gridDim):
+            self.blockIdx = place
             self._shared, self._asked = [], defaultdict(int)
             self._block(kernel, args)
 

@@ -10,8 +10,9 @@ import ast
 import contextlib
 import textwrap
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from gpukit import files
 from gpukit.course import compare, interpreter
@@ -19,6 +20,8 @@ from gpukit.course.case import Array, Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.course.runner import Child
 
+# The work above which a case is left to the others, three of which are always looked at.
+MOST_WORK, LEAST_CASES = 300_000, 3
 # Seconds that a mistake in host code may take; the answer with the same values took less.
 SECONDS = 5.0
 Pairs = Iterable[tuple[str, str]]
@@ -59,6 +62,12 @@ def of(exercise: Exercise) -> dict[str, str]:
     return found
 
 
+def work(case: Case) -> int:
+    """Return about how many steps a case takes: its threads times the longest axis."""
+    axes = [n for v in case.args.values() if isinstance(v, np.ndarray) for n in v.shape]
+    return case.blocks * case.threads * max(axes, default=1)
+
+
 class Tries:
     """The mistakes of an exercise, tried on the cases that an answer fails, no more than needed."""
 
@@ -80,8 +89,13 @@ class Tries:
         self._stack.close()
 
     def fitting(self, failed: list[tuple[Case, dict[str, Array]]]) -> str:
-        """Return the first sentence whose mistake leaves just these outputs in all of the cases."""
-        smallest = sorted(failed, key=lambda one: sum(v.size for v in one[0].expected.values()))
+        """Return the first sentence whose mistake leaves just these outputs in all of the cases.
+
+        Large cases are left out where there are smaller ones: plain Python is slow.
+        """
+        ordered = sorted(failed, key=lambda one: work(one[0]))
+        small = sum(work(case) <= MOST_WORK for case, _ in ordered)
+        smallest = ordered[: max(small, LEAST_CASES)]
         self._notice("looking for the mistake")
         fitting = (s for s in self._texts if all(self._fits(s, *one) for one in smallest))
         found = next(fitting, "") if smallest else ""

@@ -99,8 +99,10 @@ MISTAKES = {
     "Only the first layer has learned: the optimizer must move the weights of all.": [
         (
             "    optimizer.step()",
-            "    for name in optimizer.parameters.names[2:]:\n"
-            "        optimizer.parameters.grad[name].copy_to_device(optimizer.parameters.grad[name].copy_to_host() * 0)\n"
+            "    grads = optimizer.parameters.grad\n"
+            "    host = grads.copy_to_host()\n"
+            "    host[8 * (x.shape[1] + 1) :] = 0\n"
+            "    grads.copy_to_device(host)\n"
             "    optimizer.step()",
         ),
     ],
