@@ -1,4 +1,4 @@
-"""What threads hold that share a row, lanes of a warp or a whole block, for several exercises."""
+"""Rows for kernels that give each to a warp, and numbers with which they begin a maximum."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from gpukit.course.case import Array
 
 WARP = 32
-LEVELS = (16, 8, 4, 2, 1)  # of the shuffles that join what the lanes hold
 LEAST = float(np.finfo(np.float32).min)  # of all finite float32
 # Numbers with which people begin a maximum instead of minus infinity, as float32 holds them.
 STARTS = tuple(
@@ -41,40 +40,3 @@ def scores(rng: np.random.Generator, rows: int, cols: int) -> Array:
     high = np.arange(4, rows, 7)
     x[high, rng.integers(0, cols, high.size)] += 300
     return np.asarray(x, np.float32)
-
-
-def own(values: Array, join: np.ufunc, nothing: float, threads: int = WARP) -> Array:
-    """Return for each row what each thread makes of its own columns: k, k + threads, ...
-
-    >>> own(np.ones((1, 33)), np.add, 0)[0, :3]
-    array([2., 1., 1.])
-    """
-    rows, cols = values.shape
-    padded = np.full((rows, -(-cols // threads) * threads), float(nothing))
-    padded[:, :cols] = values
-    return np.asarray(join.reduce(padded.reshape(rows, -1, threads), axis=1))
-
-
-def wrong_levels(held: Array) -> dict[str, Array]:
-    """Return the sums that a tree with a wrong level makes of what threads hold, the last axis."""
-    half = held.shape[-1] // 2
-    return {
-        "The last level of the tree is missing: half must come down to 1.": (
-            held[..., ::2].sum(axis=-1)
-        ),
-        f"The first level of the tree is missing: half begins at {half}.": (
-            held[..., :half].sum(axis=-1)
-        ),
-    }
-
-
-def shuffled_down(held: Array, join: np.ufunc) -> Array:
-    """Return what each lane holds after shuffles down; only lane 0 holds all.
-
-    A lane that has no other to take from gets its own value.
-    """
-    for offset in LEVELS:
-        other = held.copy()
-        other[:, :-offset] = held[:, offset:]
-        held = join(held, other)
-    return held

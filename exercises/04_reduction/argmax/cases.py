@@ -1,7 +1,5 @@
 """Cases of the argmax: full blocks, ragged blocks, one element and none."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from gpukit.course import Case, lengths, poison

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison, products
+from gpukit.course import Case, poison
 
 BLOCK = (32, 2)
 EACH = 4

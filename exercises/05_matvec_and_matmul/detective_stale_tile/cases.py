@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison, products
+from gpukit.course import Case, poison
 
 TILE = 16
 # M, K, N

@@ -25,7 +25,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     def sums(values: np.ndarray, factors: np.ndarray = by) -> dict[str, np.ndarray]:
         return {"out": (values * factors).sum(axis=1).astype(np.float32)}
 
-    right, taken = window(-RADIUS), np.arange(n)[:, None] + np.arange(SIZE) - RADIUS
+    right = window(-RADIUS)
     return Case(
         args={"x": x, "weight": weight, "out": poison(n)},
         grid=max(1, -(-n // BLOCK)),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, lanes, poison
+from gpukit.course import Case, poison
 
 BLOCK = 128
 # Rows and columns of the results, rows and columns of the window.

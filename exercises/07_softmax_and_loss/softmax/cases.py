@@ -12,7 +12,7 @@ SHAPES = lanes.SHAPES  # rows and columns
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of rows x cols scores."""
     x = lanes.scores(rng, rows, cols)
-    wide, lane = x.astype(np.float64), np.arange(cols) % WARP
+    wide = x.astype(np.float64)
     high = wide.max(axis=1, keepdims=True)
     e = np.exp(wide - high)
     right = e / e.sum(axis=1, keepdims=True)

@@ -23,7 +23,7 @@ def case(rng: np.random.Generator, samples: int, outputs: int) -> Case:
     """Return the case of so many samples and outputs."""
     grad = rng.normal(0.5, 1, (samples, outputs)).astype(np.float32)
     wide = grad.astype(np.float64)
-    right, col = wide.sum(axis=0), np.arange(outputs)
+    right = wide.sum(axis=0)
 
     def left(values: np.ndarray) -> dict[str, np.ndarray]:
         return {"grad_bias": values.astype(np.float32)}

@@ -45,7 +45,7 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
         marks = beyond(numeric) if marks is None else marks
         return {"numeric": numeric, "suspect": marks.astype(np.int32)}
 
-    moved, all_moved = STEP * x, np.broadcast_to(STEP * x.sum(axis=1)[:, None], x.shape)
+    moved = STEP * x
     right = (loss(moved) - loss(-moved)) / (2 * STEP)
     first = (loss(moved, slice(1)) - loss(-moved, slice(1))) / (2 * STEP)
     return Case(

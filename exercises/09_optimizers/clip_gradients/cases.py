@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, lanes, lengths, poison
+from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 # The length, and which of these norms.

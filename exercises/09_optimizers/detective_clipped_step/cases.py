@@ -1,7 +1,5 @@
 """Cases of a clipped step: gradients above the limit, below it, and all zeros."""
 
-import math
-
 import numpy as np
 
 from gpukit.course import Case, lengths, poison

@@ -1,7 +1,6 @@
 """Cases of the training step: batches of any size, one step and several, clipped or not."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 

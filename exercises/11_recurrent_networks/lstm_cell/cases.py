@@ -1,7 +1,5 @@
 """Cases of the LSTM cell: ragged batches and layers, gates that are open, shut and in between."""
 
-import itertools
-
 import numpy as np
 
 from gpukit.course import Case, poison
@@ -46,7 +44,6 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
     gates = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
     right = cell(*gates)
     take, keep, new, show = gates
-    new_c = keep * old + take * new
     return Case(
         args={
             "sums": sums, "c": c, "new_h": poison((n, units)), "new_c": poison((n, units)),

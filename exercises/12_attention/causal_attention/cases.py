@@ -51,7 +51,6 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
         """Return the outputs of these scores, where a query sees these keys."""
         return left(shares(scores, seen) @ values)
 
-    e = np.where(seen, np.exp(np.minimum(scores - highest(scores, seen), 0)), 0)
     return Case(
         args={"q": q, "k": k, "v": v, "out": poison((n, size))},
         grid=-(-n * lanes.WARP // BLOCK),
