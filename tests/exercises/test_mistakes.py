@@ -1,4 +1,4 @@
-"""Each known mistake is wrong, is told from all others, and is what its learner reads."""
+"""Each known mistake is told from all others, and its sentence is what a learner reads."""
 
 import importlib
 
@@ -9,11 +9,10 @@ from tests import often
 
 EXERCISES = catalogue.every()
 KERNELS = [exercise for exercise in EXERCISES if not exercise.driver]
-CHEAP = 40_000  # threads times the longest axis: what the interpreter runs in a tenth of a second
 
 
 def cheap_cases(exercise):
-    return [case for case in exercise.cases() if mistakes.work(case) <= CHEAP]
+    return [case for case in exercise.cases() if mistakes.work(case) <= mistakes.MOST_WORK]
 
 
 def left(exercise, text, cases):
@@ -23,24 +22,23 @@ def left(exercise, text, cases):
 @pytest.mark.parametrize("exercise", KERNELS, ids=lambda exercise: exercise.name)
 def test_the_solution_is_right_in_plain_python(exercise):
     cases = cheap_cases(exercise)
-    assert len(cases) >= 3
+    assert cases
     for case, got in zip(cases, left(exercise, exercise.solution.read_text(), cases), strict=True):
         assert got is not None
         assert all(compare.compare(case, n, got[n], exercise.ulps) is None for n in case.expected)
 
 
 @pytest.mark.parametrize("exercise", KERNELS, ids=lambda exercise: exercise.name)
-def test_a_mistake_is_wrong_and_no_earlier_one_leaves_the_same(exercise):
+def test_no_earlier_mistake_leaves_the_same_in_plain_python(exercise):
     cases, earlier, bad = cheap_cases(exercise), {}, []
     for sentence, text in mistakes.of(exercise).items():
         found = left(exercise, text, cases)
+        assert any(got is not None for got in found), sentence
         failing = [
             (number, case)
             for number, case in enumerate(cases)
             if found[number] is not None and is_wrong(exercise, case, found[number])
         ]
-        if not failing:
-            bad.append(f"right: {sentence}")
         for other, its in earlier.items():
             if failing and all(
                 its[k] is not None and compare.agree(case, found[k], its[k], exercise.ulps)

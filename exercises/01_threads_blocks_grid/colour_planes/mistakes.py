@@ -11,6 +11,10 @@ MISTAKES = {
         ("min(value", "max(value"),
     ],
     "The factor is held at 1; it is the product that must not pass 255.": [
+        ("= factor[plane]", "= min(factor[plane], np.float32(1))"),
+    ],
+    "The factor is held at 1; it is the product that must not pass 255, and pixels "
+    "above 255 still do.": [
         (
             "value = factor[plane] * planes[plane, row, col]",
             "value = min(factor[plane], np.float32(1)) * planes[plane, row, col]",

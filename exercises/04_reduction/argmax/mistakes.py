@@ -1,6 +1,10 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
+    "No element was larger than what the search began with: begin with minus infinity, all "
+    "numbers may be negative.": [
+        ("np.float32(-np.inf)", "np.float32(0)"),
+    ],
     "This is the number nearest to 0: the largest is asked, whatever the sign.": [
         ("np.float32(-np.inf)", "np.float32(np.inf)"),
         ("if x[i] > value", "if abs(x[i]) < value"),
@@ -17,12 +21,6 @@ MISTAKES = {
     "began with: begin with the index of an element, such as tid, and let tid < "
     "x.size count.": [
         ("place = tid\n", "place = -1\n"),
-    ],
-    "Index 0 came out: no element was larger than what the search began with; begin "
-    "with minus infinity, all numbers may be negative.": [
-        ("np.float32(-np.inf)", "np.float32(0)"),
-        ("place = tid\n", "place = 0\n"),
-        ("first = places[tid + half] < places[tid]", "first = False"),
     ],
     "This is the place of the smallest element.": [
         ("x[i] > value", "x[i] < value"),

@@ -23,10 +23,6 @@ MISTAKES = {
                     acc += a[row, k] * b[k, col]
                 out[row, col] = acc
     """,
-    "The rows of a thread are top, top + 1, top + 2, top + 3: it is top + r, with "
-    "top = EACH * group.": [
-        ("a[top + r, k]", "a[top + r, k]"),
-    ],
     "Each thread made two rows. EACH is 4: the launch has one thread for four rows.": [
         (
             "        for r in range(EACH):\n            if top + r < out",

@@ -22,14 +22,7 @@ MISTAKES = {
     """,
     "Each pixel has the share of one window only, the last that begins before it. "
     "Where windows overlap it gets shares of several.": [
-        (
-            "min(row // stride + 1, grad_out.shape[0])",
-            "min(top + 1, row // stride + 1, grad_out.shape[0])",
-        ),
-        (
-            "min(col // stride + 1, grad_out.shape[1])",
-            "min(left + 1, col // stride + 1, grad_out.shape[1])",
-        ),
+        ("acc += grad_out", "acc = grad_out"),
     ],
     "Each pixel has the share of one window only, the first that holds it. Where "
     "windows overlap it gets shares of several.": [
@@ -71,11 +64,6 @@ MISTAKES = {
             "range(left, min(col // stride + 1, grad_out.shape[1]))",
             "range(0, min(col // stride + 1, grad_out.shape[1]))",
         ),
-    ],
-    "A thread for each window wrote to its pixels: where windows overlap several "
-    "threads meet at a pixel, and one share remains. Take a thread for each pixel.": [
-        ("range(top, min", "range(max(top, min(row // stride, grad_out.shape[0] - 1)), min"),
-        ("range(left, min", "range(max(left, min(col // stride, grad_out.shape[1] - 1)), min"),
     ],
     "Pixels that lie in no window were not written; their gradient is 0, and "
     "somebody has to write it.": [

@@ -31,13 +31,6 @@ MISTAKES = {
     "passes back, not the value.": [
         ("grad_out[i] / KEEP if mask[i]", "grad_out[i] / KEEP if y[i] != 0"),
     ],
-    "The gradient was sent through the values: grad_out / KEEP passes where mask is "
-    "1, whatever x was.": [
-        (
-            "grad_x[i] = grad_out[i] / KEEP if mask[i] else np.float32(0)",
-            "grad_x[i] = grad_out[i] / KEEP if y[i] != 0 else np.float32(0)",
-        ),
-    ],
     "What is dropped was not written. It is 0, and somebody has to write it.": """
         i = cuda.grid(1)
         if i < x.size and mask[i]:

@@ -5,11 +5,7 @@ MISTAKES = {
         ("LIMIT / max(norm[0], LIMIT)", "LIMIT / (norm[0] + np.float32(1e-8))"),
     ],
     "The weights move by the old velocity; it is the new one that moves them.": [
-        ("w[i] - LR * speed", "w[i] - LR * factor * grad[i]"),
-    ],
-    "The root of norm is taken, and norm is the length already: LIMIT is compared "
-    "with norm itself.": [
-        ("max(norm[0], LIMIT)", "max(math.sqrt(norm[0]), LIMIT)"),
+        ("w[i] - LR * speed", "w[i] - LR * velocity[i]"),
     ],
     "Nothing is clipped: the gradient is added whole.": [
         ("LIMIT / max(norm[0], LIMIT)", "np.float32(1)"),
