@@ -13,7 +13,7 @@ import inspect
 import itertools
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +161,8 @@ class _Cuda:
 
     def _block(self, kernel: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Run the threads of a block, each until it waits, until none goes on."""
-        threads, places = {}, list(_places(self.blockDim))
+        threads: dict[int, Generator[Wait, Any, None]] = {}
+        places = list(_places(self.blockDim))
         for number, place in enumerate(places):
             self._be(number, place)
             running = kernel(*args)
