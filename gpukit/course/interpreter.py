@@ -165,7 +165,7 @@ class _Cuda:
         places = list(_places(self.blockDim))
         for number, place in enumerate(places):
             self._be(number, place)
-            running = kernel(*args)
+            running: Any = kernel(*args)
             if inspect.isgenerator(running):
                 threads[number] = running
         answers: dict[int, Any] = dict.fromkeys(threads)

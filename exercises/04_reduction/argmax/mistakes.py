@@ -76,4 +76,7 @@ MISTAKES = {
             if x[i] == values[0]:
                 cuda.atomic.min(best, 0, i)
     """,
+    "This is the largest value, made a whole number; its index is asked.": [
+        ("best[0] = places[0]", "best[0] = values[0]"),
+    ],
 }

@@ -58,4 +58,7 @@ MISTAKES = {
     "The fractions are lost: the shared array must be of np.float32, not of whole numbers.": [
         ("TILE, np.float32)", "TILE, np.int32)"),
     ],
+    "Outside x its other end is taken, as if it were a ring; there should be 0.": [
+        ("x[j] if j >= 0 and j < x.size else np.float32(0)", "x[j % x.size]"),
+    ],
 }

@@ -39,7 +39,7 @@ ANSWERS = [
                     for j in range(size):
                         grad_x[r * stride + i, c * stride + j] = share
         """),
-        says="Take a thread for each pixel",
+        says="Each pixel has the share of one window only",
     ),
     Wrong(
         "all windows looked at",
