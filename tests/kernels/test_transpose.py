@@ -87,18 +87,6 @@ def test_kernel_keeps_the_bits_of_nan_infinity_and_minus_zero(variant):
     np.testing.assert_array_equal(made.view(np.uint32), bits)
 
 
-@every_variant
-@pytest.mark.costly
-def test_kernel_leaves_what_surrounds_out_alone(variant, signed):
-    x = signed(TILE + 3, TILE + 5)
-    whole = np.full([size + 4 for size in right(variant, x).shape], 7, np.float32)
-    part = whole[2:-2, 2:-2]
-    ALL[variant].kernel[grid_of(variant, *x.shape), (TILE, ROWS)](x, part)
-    np.testing.assert_array_equal(part, right(variant, x))
-    part[:] = 7
-    assert (whole == 7).all()
-
-
 @turns
 def test_transpose_twice_gives_the_matrix_back(variant, signed):
     x = signed(35, 67)
