@@ -338,7 +338,12 @@ class _Grading:
         same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return self._mistake() or next(map(self._of, same), "") or self._elsewhere() or self._condition()
+        return (
+            self._mistake()
+            or next(map(self._of, same), "")
+            or self._elsewhere()
+            or self._condition()
+        )
 
     def _elsewhere(self) -> str:
         """Return what the checker found in a case other than the smallest that fails."""
