@@ -142,8 +142,12 @@ def child(python: str, side: str, scale: int) -> dict[str, float]:
         chosen = {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": ""}
     made = subprocess.run(
         [python, str(Path(__file__).resolve()), "--side", side, "--scale", str(scale)],
-        env={**os.environ, **chosen}, capture_output=True, text=True, check=False, timeout=3600,
-    )  # fmt: skip
+        env={**os.environ, **chosen},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3600,
+    )
     if made.returncode:
         raise SystemExit(f"the {side} failed:\n{made.stderr}")
     found: dict[str, float] = json.loads(made.stdout.splitlines()[-1])

@@ -70,9 +70,13 @@ def bits(model: nn.Sequential, tokens: npt.NDArray[np.int32]) -> float:
 
 
 def write(
-    model: nn.Sequential, characters: nn.Characters, text: str, count: int,
-    rng: np.random.Generator, temperature: float = 0.7,
-) -> str:  # fmt: skip
+    model: nn.Sequential,
+    characters: nn.Characters,
+    text: str,
+    count: int,
+    rng: np.random.Generator,
+    temperature: float = 0.7,
+) -> str:
     """Return text with `count` more characters, each drawn from what the model expects."""
     for _ in range(count):
         seen = characters.encode(text[-PLACES:])

@@ -76,11 +76,16 @@ def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:
         checked.append(min(watched(checking) for _ in range(times)))
     counted = watched(profiling) if quick else 0.0
     return {
-        "kernel": name, "size": comparison.size, "plain": statistics.median(plain),
-        "checked": statistics.median(checked), "profiled": counted,
+        "kernel": name,
+        "size": comparison.size,
+        "plain": statistics.median(plain),
+        "checked": statistics.median(checked),
+        "profiled": counted,
         "ratio": statistics.median(c / p for c, p in zip(checked, plain, strict=True)),
-        "bytes": kept / max(elements[0], 1), "error": error, "findings": sorted(set(findings)),
-    }  # fmt: skip
+        "bytes": kept / max(elements[0], 1),
+        "error": error,
+        "findings": sorted(set(findings)),
+    }
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -42,9 +42,12 @@ def is_inside(x, y, corners):
     adx, ady = corners[6] - corners[0], corners[7] - corners[1]
     apx, apy = x - corners[0], y - corners[1]
     along, over = abx * apx + aby * apy, adx * apx + ady * apy
-    return along >= 0 and along <= abx * abx + aby * aby and over >= 0 and (
-        over <= adx * adx + ady * ady
-    )  # fmt: skip
+    return (
+        along >= 0
+        and along <= abx * abx + aby * aby
+        and over >= 0
+        and (over <= adx * adx + ady * ady)
+    )
 
 
 @cuda.jit(device=True)
@@ -124,10 +127,12 @@ def area(points, found):
     for k in range(1, found - 1):
         total += abs(
             cross(
-                points[2 * k] - points[0], points[2 * k + 1] - points[1],
-                points[2 * k + 2] - points[0], points[2 * k + 3] - points[1],
+                points[2 * k] - points[0],
+                points[2 * k + 1] - points[1],
+                points[2 * k + 2] - points[0],
+                points[2 * k + 3] - points[1],
             )
-        ) / np.float32(2)  # fmt: skip
+        ) / np.float32(2)
     return total
 
 

@@ -54,7 +54,8 @@ batches = nn.Loader(images, np.arange(16) % 10, batch=16)
 """
 PROGRAMS = {
     "rotated boxes, 9 device functions": (
-        OVERLAP, "cases.rotated_overlap_kernel[(3, 3), 64](boxes, boxes, -1, out)",
+        OVERLAP,
+        "cases.rotated_overlap_kernel[(3, 3), 64](boxes, boxes, -1, out)",
     ),
     "matmul, tiled": (
         "import gpukit; a, b = rng.random((2, 64, 64), np.float32)",
@@ -66,9 +67,10 @@ PROGRAMS = {
     ),
     "argmax": ("import gpukit; x = rng.random(1000, np.float32)", "gpukit.argmax(x)"),
     "a training step of a convolutional network, 20 kernels": (
-        TRAINING, "nn.fit(model, nn.AdamW(parameters, lr=0.01), batches, epochs=1)",
+        TRAINING,
+        "nn.fit(model, nn.AdamW(parameters, lr=0.01), batches, epochs=1)",
     ),
-}  # fmt: skip
+}
 
 
 def child(tree: Path, name: str) -> float:
@@ -78,8 +80,11 @@ def child(tree: Path, name: str) -> float:
     done = subprocess.run(
         [sys.executable, "-c", text, str(tree), str(ROOT)],
         env={**os.environ, "GPUKIT_CACHE": "0", "GPUKIT_TARGET": "cpu", "PYTHONPATH": ""},
-        cwd=tree, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return float(done.stdout.splitlines()[-1])  # a training prints its losses before
 
 

@@ -50,11 +50,27 @@ CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
 INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
-    "checker_state", "locations", "instruments", "accesses", "references", "lockstep",
-    "unassigned", "shadow",
-    "hooks", "counting", "events", "epochs", "findings", "fences", "probe", "entries",
-    "block_order", "decided", "provenance", "barriers",
-)  # fmt: skip
+    "checker_state",
+    "locations",
+    "instruments",
+    "accesses",
+    "references",
+    "lockstep",
+    "unassigned",
+    "shadow",
+    "hooks",
+    "counting",
+    "events",
+    "epochs",
+    "findings",
+    "fences",
+    "probe",
+    "entries",
+    "block_order",
+    "decided",
+    "provenance",
+    "barriers",
+)
 LONG = ("watched", "programs", "corpus", "random", "slow")
 FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
 
@@ -68,8 +84,12 @@ def groups(file: str) -> Iterator[list[str]]:
     order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
     for patterns in order:
-        found = [str(f.relative_to(ROOT)) for p in patterns.split()
-                 for f in sorted((ROOT / "tests").glob(p)) if f.suffix == ".py"]  # fmt: skip
+        found = [
+            str(f.relative_to(ROOT))
+            for p in patterns.split()
+            for f in sorted((ROOT / "tests").glob(p))
+            if f.suffix == ".py"
+        ]
         late = [f for f in found if f.endswith(SLOW_FILES)] if patterns != OTHERS else []
         fresh = [f for f in dict.fromkeys(found) if f not in seen and f not in late]
         seen.update(fresh)
@@ -99,14 +119,32 @@ class Copy:
     def run(self, arguments: list[str], limit: float) -> tuple[int | None, str]:
         """Run pytest; return its exit code, None where time ran out, and the test that failed."""
         environment = {
-            **os.environ, "PYTHONPATH": str(self.folder), "GPUKIT_CACHE_DIR": str(self.cache),
-            "CI": "1", "GPUKIT_TARGET": "cpu",
-        }  # fmt: skip
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfE",
-                   *arguments]  # fmt: skip
+            **os.environ,
+            "PYTHONPATH": str(self.folder),
+            "GPUKIT_CACHE_DIR": str(self.cache),
+            "CI": "1",
+            "GPUKIT_TARGET": "cpu",
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-rfE",
+            *arguments,
+        ]
         with tempfile.TemporaryFile("w+") as out:
-            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out,
-                                       stderr=out, start_new_session=True)  # fmt: skip
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
             try:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:

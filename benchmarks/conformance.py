@@ -94,8 +94,19 @@ def run_suite(python: str, workers: int, plugin: list[str], environment: dict[st
         here = Path(folder)
         (here / "pytest.ini").write_text(INI)
         (here / "conftest.py").write_text(CONFTEST)
-        command = [python, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "-q", "--tb=short",
-                   "--pyargs", "numba.cuda.tests", "--junitxml=report.xml"]  # fmt: skip
+        command = [
+            python,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            *plugin,
+            "-q",
+            "--tb=short",
+            "--pyargs",
+            "numba.cuda.tests",
+            "--junitxml=report.xml",
+        ]
         if workers > 1:
             command += ["-n", str(workers), "--dist", "loadscope"]
         done = subprocess.run(
@@ -138,8 +149,9 @@ def bar(base: Run, ours: Run) -> list[tuple[str, int, str, bool]]:
     """Return every figure of the bar: words, what was measured, what is asked, whether it holds."""
     lost = len(lost_tests(base, ours))
     warp = ours.count("passed", "test_warp_ops")
-    sync = sum(o == "passed" and "syncwarp" in n and "test_sync" in n
-               for n, (o, _) in ours.tests.items())  # fmt: skip
+    sync = sum(
+        o == "passed" and "syncwarp" in n and "test_sync" in n for n, (o, _) in ours.tests.items()
+    )
     docs = ours.count("passed", "doc_examples")
     total = ours.count("passed")
     return [
@@ -171,8 +183,10 @@ def cell(text: str) -> str:
 
 def folders_table(base: Run, ours: Run) -> list[str]:
     """Return the table of counts per folder of tests."""
-    rows = ["| folder | simulator passed | gpukit passed | gpukit failed | skipped | xfailed |",
-            "|---|---:|---:|---:|---:|---:|"]  # fmt: skip
+    rows = [
+        "| folder | simulator passed | gpukit passed | gpukit failed | skipped | xfailed |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     before = Counter(folder_of(n) for n in base.named("passed"))
     for name, (outcome, _) in ours.tests.items():
@@ -200,12 +214,17 @@ def missing_table(ours: Run) -> list[str]:
 
 def page(base: Run, ours: Run) -> str:
     """Return the text of docs/conformance.md."""
-    lines = ["# Conformance with numba-cuda's own tests", "",
-             "Made by `python benchmarks/conformance.py` (`make conformance`); do not edit.",
-             "numba-cuda 0.30.4 carries its tests in its wheel. They are run twice without a GPU:",
-             "on its simulator, and on gpukit with `pytest -p gpukit.standin`",
-             "and `--gpukit-as-simulator`.", "",
-             "| | passed | failed | skipped | xfailed |", "|---|---:|---:|---:|---:|"]  # fmt: skip
+    lines = [
+        "# Conformance with numba-cuda's own tests",
+        "",
+        "Made by `python benchmarks/conformance.py` (`make conformance`); do not edit.",
+        "numba-cuda 0.30.4 carries its tests in its wheel. They are run twice without a GPU:",
+        "on its simulator, and on gpukit with `pytest -p gpukit.standin`",
+        "and `--gpukit-as-simulator`.",
+        "",
+        "| | passed | failed | skipped | xfailed |",
+        "|---|---:|---:|---:|---:|",
+    ]
     for title, run in (("simulator", base), ("gpukit", ours)):
         numbers = [run.count(o) for o in ("passed", "failed", "skipped", "xfailed")]
         lines.append(f"| {title} | " + " | ".join(map(str, numbers)) + " |")

@@ -65,8 +65,12 @@ def metrics() -> dict[str, tuple[str, ...]]:
     found = {}
     for name in dict.fromkeys(counter for pair in RATIOS.values() for counter in pair):
         metric = COUNTERS[name].metric
-        also = [metric.replace(end, o) for end, others in ALSO.items() for o in others
-                if metric.endswith(end)]  # fmt: skip
+        also = [
+            metric.replace(end, o)
+            for end, others in ALSO.items()
+            for o in others
+            if metric.endswith(end)
+        ]
         found[name] = (metric, *also)
     return found
 
@@ -268,9 +272,13 @@ def judged(found: list[Row]) -> dict[str, Any]:
     names = dict.fromkeys(row.pattern for row in found)
     off = {row.pattern for row in found if not row.agrees}
     part = 1 - len(off) / len(names) if names else 0.0
-    return {"patterns": len(names), "agree": len(names) - len(off), "part": part,
-            "met": part >= GOAL, "unexplained": sorted(
-                {row.pattern for row in found if not row.agrees and not row.differs})}  # fmt: skip
+    return {
+        "patterns": len(names),
+        "agree": len(names) - len(off),
+        "part": part,
+        "met": part >= GOAL,
+        "unexplained": sorted({row.pattern for row in found if not row.agrees and not row.differs}),
+    }
 
 
 def show(found: list[Row], summary: dict[str, Any]) -> None:

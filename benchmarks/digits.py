@@ -28,10 +28,18 @@ def mlp() -> Any:
 def lenet() -> Any:
     """Two convolutions with pooling and two dense layers: LeNet's order for 8 x 8 pixels."""
     return nn.Sequential(
-        nn.Conv2d(1, 12, 3, padding=1, first=True), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(12, 24, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Dropout(0.3, seed=1), nn.Linear(96, 64), nn.ReLU(), nn.Linear(64, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 12, 3, padding=1, first=True),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(12, 24, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.3, seed=1),
+        nn.Linear(96, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
 
 
 def trained(make: Any, split: int, epochs: int = EPOCHS) -> tuple[float, float]:

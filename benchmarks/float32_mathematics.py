@@ -228,11 +228,14 @@ def time_all(rounds: int, clock: str) -> dict[str, Any]:
     before = speed.load()
     found = speed.interleave(works, rounds, speed.CLOCKS[clock])
     return {
-        "machine": speed.machine(), "n": N, "rounds": rounds, "clock": clock,
+        "machine": speed.machine(),
+        "n": N,
+        "rounds": rounds,
+        "clock": clock,
         "load": f"{before} before, {speed.load()} after",
         "median": {side: 1e3 * statistics.median(t) for side, t in found.items()},
         "least": {side: 1e3 * min(t) for side, t in found.items()},
-    }  # fmt: skip
+    }
 
 
 # --- Telling ----------------------------------------------------------------------------------

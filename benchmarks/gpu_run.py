@@ -60,9 +60,20 @@ SHARED = 6  # kernels that share a process at most
 AT_ONCE = 5  # processes that make data and check answers while one times
 # What a reader asks for first; tensor cores and the rest, in the order of the book, follow.
 FIRST = (
-    "vector", "matmul", "transpose", "reduce", "matvec", "dot", "scan", "softmax", "histogram",
-    "conv", "layer_norm", "optimizers", "attention",
-)  # fmt: skip
+    "vector",
+    "matmul",
+    "transpose",
+    "reduce",
+    "matvec",
+    "dot",
+    "scan",
+    "softmax",
+    "histogram",
+    "conv",
+    "layer_norm",
+    "optimizers",
+    "attention",
+)
 PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x", "cupy-cuda12x", "torch")
 NO_GPU = 3
 
@@ -75,8 +86,10 @@ Event = dict[str, Any]  # what a process says: one key, which says what it is ab
 def environment() -> dict[str, Any]:
     """Return what the figures depend on besides the code."""
     found: dict[str, Any] = {
-        "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(),
-    }  # fmt: skip
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
@@ -186,13 +199,17 @@ def result(comparison: Comparison, found: dict[str, timing.Spread]) -> dict[str,
     ours = found[timing.OURS].median
     others = {} if timing.OURS in unsteady else found.keys() - unsteady - {timing.OURS}
     return {
-        "kernel": comparison.name, "size": comparison.size, "varies": unsteady,
+        "kernel": comparison.name,
+        "size": comparison.size,
+        "varies": unsteady,
         "seconds": {name: asdict(spread) for name, spread in found.items()},
         "of": {name: found[name].median / ours for name in sorted(others)},
-        "bytes": comparison.least, "flops": comparison.cost.flops, "units": comparison.units,
+        "bytes": comparison.least,
+        "flops": comparison.cost.flops,
+        "units": comparison.units,
         "bytes_per_second": comparison.least / ours,
         "flops_per_second": comparison.cost.flops / ours,
-    }  # fmt: skip
+    }
 
 
 def _by_the_host(work: timing.Work) -> float:
@@ -232,9 +249,14 @@ class Part:
         self.begun, self.stopped = names[0], ""
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 `close` does
         self.child = subprocess.Popen(
-            self.command(options), env=_with_root(), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self.errors, text=True, encoding="utf-8",
-        )  # fmt: skip
+            self.command(options),
+            env=_with_root(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            encoding="utf-8",
+        )
 
     def command(self, options: Sequence[str]) -> list[str]:
         """Return the command of a process that says what it finds about some kernels."""
@@ -312,9 +334,17 @@ class Run:
         self.log = out.with_suffix(".log")
         self.log.write_text("")
         self.record: dict[str, Any] = {
-            "environment": {}, "rehearsal": rehearse, "ceilings": [], "state": [], "right": {},
-            "results": [], "numpy": {}, "wrong": {}, "left_out": [], "died": {},
-        }  # fmt: skip
+            "environment": {},
+            "rehearsal": rehearse,
+            "ceilings": [],
+            "state": [],
+            "right": {},
+            "results": [],
+            "numpy": {},
+            "wrong": {},
+            "left_out": [],
+            "died": {},
+        }
 
     def everything(self, parts: Sequence[Sequence[str]], *, jobs: int, check: bool) -> None:
         """Check all kernels, many at once; then time them, unless they are only to be checked."""
@@ -446,10 +476,13 @@ def markdown(record: dict[str, Any]) -> str:
         ]
         by_numpy = record["numpy"].get(r["kernel"], {}).get("seconds")
         cells = [
-            f"`{r['kernel']}`", r["size"], f"{1e6 * r['seconds'][timing.OURS]['median']:.1f}",
-            f"{r['bytes_per_second'] / 1e9:,.0f}", *ratios,
+            f"`{r['kernel']}`",
+            r["size"],
+            f"{1e6 * r['seconds'][timing.OURS]['median']:.1f}",
+            f"{r['bytes_per_second'] / 1e9:,.0f}",
+            *ratios,
             f"{1e3 * by_numpy:.1f}" if by_numpy else "-",
-        ]  # fmt: skip
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -95,8 +95,12 @@ def child(code: str, *, cache: str | None = None) -> tuple[float, float]:
     """Run code in a fresh process and return the two numbers that it prints."""
     made = subprocess.run(
         [sys.executable, "-c", code],
-        env=environment(cache), capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+        env=environment(cache),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     if made.returncode:
         raise SystemExit(f"a child failed:\n{made.stderr}")
     passed, used = made.stdout.split()[-2:]
@@ -133,40 +137,48 @@ def waits(processes: int, side: int, launches: int) -> list[Wait]:
     kinds: list[tuple[str, float | None, Callable[[], tuple[float, float]]]] = [
         ("`import gpukit`", 0.5, lambda: child(IMPORT.format(line="import gpukit"))),
         (
-            "`from gpukit import cuda`", None,
+            "`from gpukit import cuda`",
+            None,
             lambda: child(IMPORT.format(line="from gpukit import cuda")),
         ),
         (
-            "`import numba`, for information", None,
+            "`import numba`, for information",
+            None,
             lambda: child(IMPORT.format(line="import numba")),
         ),
         ("Python alone, for information", None, lambda: process("-c", "")),
         ("`gpukit --help`, whole process", 0.15, lambda: process("-m", "gpukit.cli", "--help")),
         (
-            "first launch of tiled matmul, cold", 1.5,
+            "first launch of tiled matmul, cold",
+            1.5,
             lambda: first_launch(side, cached=False, numba_first=False),
         ),
         (
-            "the same, numba imported before", None,
+            "the same, numba imported before",
+            None,
             lambda: first_launch(side, cached=False, numba_first=True),
         ),
         (
-            "the same loops written by hand in `njit`, for information", None,
+            "the same loops written by hand in `njit`, for information",
+            None,
             lambda: child(CLOCK + (PREPARE + HANDWRITTEN).format(side=side)),
         ),
         (
-            "first launch of tiled matmul, from the disk cache", 0.3,
+            "first launch of tiled matmul, from the disk cache",
+            0.3,
             lambda: first_launch(side, cached=True, numba_first=False),
         ),
         (
-            "the same, numba imported before", None,
+            "the same, numba imported before",
+            None,
             lambda: first_launch(side, cached=True, numba_first=True),
         ),
         (
-            "warm launch of one block of 32 threads", 60e-6,
+            "warm launch of one block of 32 threads",
+            60e-6,
             lambda: child(CLOCK + WARM.format(launches=launches)),
         ),
-    ]  # fmt: skip
+    ]
     found = [Wait(name, [], most) for name, most, _ in kinds]
     for _ in range(processes):
         for wait, (_, _, measure) in zip(found, kinds, strict=True):

@@ -54,19 +54,35 @@ def mlp() -> Any:
 def lenet() -> Any:
     """LeNet-5 with ReLU and max-pooling, for digits of 28 x 28 pixels."""
     return nn.Sequential(
-        nn.Conv2d(1, 6, 5, padding=2, first=True), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 6, 5, padding=2, first=True),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.ReLU(),
+        nn.Linear(120, 84),
+        nn.ReLU(),
+        nn.Linear(84, 10),
+    )
 
 
 def cifar() -> Any:
     """The network of lesson 10, for photographs of 32 x 32 pixels."""
     return nn.Sequential(
-        nn.Conv2d(3, 32, 3, padding=1, first=True), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Linear(4096, 512), nn.ReLU(), nn.Linear(512, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, 32, 3, padding=1, first=True),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(4096, 512),
+        nn.ReLU(),
+        nn.Linear(512, 10),
+    )
 
 
 def recurrent(layer: Any) -> Any:
@@ -85,19 +101,28 @@ def fully_connected(*sizes: int) -> Any:
 def alexnet() -> Any:
     """AlexNet for photographs of 32 x 32 pixels, without its normalisation between channels."""
     return nn.Sequential(
-        nn.Conv2d(3, 32, 5, padding=2, first=True), nn.MaxPool2d(3, 2), nn.ReLU(),
-        nn.Conv2d(32, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
-        nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
-        nn.Flatten(), nn.Linear(576, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, 32, 5, padding=2, first=True),
+        nn.MaxPool2d(3, 2),
+        nn.ReLU(),
+        nn.Conv2d(32, 32, 5, padding=2),
+        nn.ReLU(),
+        nn.MaxPool2d(3, 2),
+        nn.Conv2d(32, 64, 5, padding=2),
+        nn.ReLU(),
+        nn.MaxPool2d(3, 2),
+        nn.Flatten(),
+        nn.Linear(576, 10),
+    )
 
 
 def language(tokens: int, units: int) -> Any:
     """A language model of two LSTM layers; batches are (steps, N)."""
     return nn.Sequential(
-        nn.Embedding(tokens, units, deviation=0.1), nn.LSTM(units, units), nn.LSTM(units, units),
+        nn.Embedding(tokens, units, deviation=0.1),
+        nn.LSTM(units, units),
+        nn.LSTM(units, units),
         nn.Linear(units, tokens),
-    )  # fmt: skip
+    )
 
 
 NETWORKS = {
@@ -138,8 +163,11 @@ def copy(parameters: Any, module: torch.nn.Module) -> None:
     module.load_state_dict(state)
 
 
-THEIR_NAMES = {f"{kind}_{side}": f"{name}_{side}_l0" for side in ("ih", "hh")
-               for kind, name in (("w", "weight"), ("b", "bias"))}  # fmt: skip
+THEIR_NAMES = {
+    f"{kind}_{side}": f"{name}_{side}_l0"
+    for side in ("ih", "hh")
+    for kind, name in (("w", "weight"), ("b", "bias"))
+}
 
 
 class Layers(torch.nn.Module):
@@ -234,8 +262,11 @@ TWINS: dict[Any, Callable[[Any], torch.nn.Module]] = {
         *layer.weight.shape[::-1], bias=layer.bias is not None
     ),
     nn.Conv2d: lambda layer: torch.nn.Conv2d(
-        layer.weight.shape[1] * layer.sizes[3], layer.weight.shape[0], layer.weight.shape[2:],
-        *layer.sizes, bias=layer.bias is not None,
+        layer.weight.shape[1] * layer.sizes[3],
+        layer.weight.shape[0],
+        layer.weight.shape[2:],
+        *layer.sizes,
+        bias=layer.bias is not None,
     ),
     nn.MaxPool2d: lambda layer: torch.nn.MaxPool2d(*layer.sizes),
     nn.AvgPool2d: lambda layer: torch.nn.AvgPool2d(*layer.sizes),
@@ -255,4 +286,4 @@ TWINS: dict[Any, Callable[[Any], torch.nn.Module]] = {
     nn.GRU: _states(torch.nn.GRU),
     nn.Residual: Residual,
     nn.Sequential: lambda model: torch.nn.Sequential(*map(twin, model.layers)),
-}  # fmt: skip
+}

@@ -149,8 +149,11 @@ class Run:
             keep(self.options.keep, self.options.seed, answer)
         if self.tally.kernels % 50 == 0:
             t = self.tally
-            print(f"{t.kernels} kernels, {len(t.crashes)} crashes, {len(t.hangs)} hangs, "
-                  f"{len(t.failures)} other failures", flush=True)  # fmt: skip
+            print(
+                f"{t.kernels} kernels, {len(t.crashes)} crashes, {len(t.hangs)} hangs, "
+                f"{len(t.failures)} other failures",
+                flush=True,
+            )
 
     def save(self) -> None:
         if self.options.json:

@@ -68,19 +68,27 @@ def lstm(state: State, *, lr: float, momentum: float) -> Step:
             seen = np.tanh(c[t + 1])
             grad_c = grad_c + grad_h * o * (1 - seen * seen)
             of_gates = (
-                grad_c * g * i * (1 - i), grad_c * c[t] * f * (1 - f), grad_c * i * (1 - g * g),
+                grad_c * g * i * (1 - i),
+                grad_c * c[t] * f * (1 - f),
+                grad_c * i * (1 - g * g),
                 grad_h * seen * o * (1 - o),
-            )  # fmt: skip
+            )
             np.concatenate(of_gates, axis=1, out=sums[t])
             grad_c = grad_c * f
             if t:
                 grad_h = above[t - 1] + sums[t] @ w_hh
         rows = sums.reshape(steps * n, 4 * units)
         of_bias_of_gates = rows.sum(0)
-        update([
-            rows.T @ x.reshape(steps * n, -1), rows.T @ h[:-1].reshape(steps * n, units),
-            of_bias_of_gates, of_bias_of_gates, of_weight, of_bias,
-        ])  # fmt: skip
+        update(
+            [
+                rows.T @ x.reshape(steps * n, -1),
+                rows.T @ h[:-1].reshape(steps * n, units),
+                of_bias_of_gates,
+                of_bias_of_gates,
+                of_weight,
+                of_bias,
+            ]
+        )
         return loss
 
     return step

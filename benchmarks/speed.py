@@ -88,17 +88,22 @@ def measure(case: Case, rounds: int, clock: Clock = time.perf_counter) -> Row:
     function = getattr(case.kernel, "py_func", case.kernel)
     off, on = cuda.jit(boundscheck=False)(function), cuda.jit(function)
     sides: dict[str, Work] = {
-        "off": lambda: case.ours(off), "theirs": case.theirs, "on": lambda: case.ours(on),
-    }  # fmt: skip
+        "off": lambda: case.ours(off),
+        "theirs": case.theirs,
+        "on": lambda: case.ours(on),
+    }
     for side in ("off", "on"):
         check(case, sides[side], side)
     samples = interleave(sides, rounds, clock)
     return Row(
-        case.name, case.other,
+        case.name,
+        case.other,
         {s: statistics.median(t) for s, t in samples.items()},
         {s: min(t) for s, t in samples.items()},
-        rounds, "by hand" in case.other, case.information,
-    ).judge()  # fmt: skip
+        rounds,
+        "by hand" in case.other,
+        case.information,
+    ).judge()
 
 
 def interleave(

@@ -53,7 +53,7 @@ def stencil_five_point_kernel(u, factor, out):
 
 @dataclass
 class Case:
-    """A comparison: `ours(kernel)` launches the kernel, which writes `out`; `theirs` is the rival."""
+    """A comparison: `ours(kernel)` launches a kernel, which writes `out`; `theirs` is the rival."""
 
     name: str
     other: str
@@ -90,9 +90,10 @@ def saxpy(n: int) -> Iterator[Case]:
 
 def reduction(n: int) -> Iterator[Case]:
     for name, kernel in (
-        ("partials", "sum_sequential"), ("atomic", "sum_atomic"),
+        ("partials", "sum_sequential"),
+        ("atomic", "sum_atomic"),
         ("grid-stride", "sum_grid_stride"),
-    ):  # fmt: skip
+    ):
         yield _of_book(f"block reduction, {name}", "np.sum(x)", CASES[kernel].of(n))
 
 
@@ -116,9 +117,15 @@ def stencil(n: int) -> Iterator[Case]:
     expected = out.copy()
     out[1:-1, 1:-1] = np.nan
     yield Case(
-        f"5-point stencil {side} x {side}", "slices with out=", stencil_five_point_kernel,
-        lambda k: k[grid, (BLOCK_X, BLOCK_Y)](u, factor, out), theirs, out, expected, 1e-5,
-    )  # fmt: skip
+        f"5-point stencil {side} x {side}",
+        "slices with out=",
+        stencil_five_point_kernel,
+        lambda k: k[grid, (BLOCK_X, BLOCK_Y)](u, factor, out),
+        theirs,
+        out,
+        expected,
+        1e-5,
+    )
 
 
 def transpose(n: int) -> Iterator[Case]:

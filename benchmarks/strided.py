@@ -76,11 +76,12 @@ def pairs(n: int) -> dict[str, tuple[Work, Work]]:
         "dot": (lambda: dot.dot(x, y), lambda: np.dot(x, y)),
         "saxpy": (lambda: vector.saxpy(2.5, x, y, out=out), saxpy),
         "histogram": (
-            lambda: histogram.bincount(values, BINS), lambda: np.bincount(values, minlength=BINS),
+            lambda: histogram.bincount(values, BINS),
+            lambda: np.bincount(values, minlength=BINS),
         ),
         "mse_loss": (lambda: losses.mse_loss(x, y), lambda: np.mean(np.square(x - y))),
         "clip_grad_norm": (lambda: optimizers.clip_grad_norm(grad, 1e9), clip),
-    }  # fmt: skip
+    }
 
 
 def measure(name: str, n: int, sides: tuple[Work, Work], rounds: int) -> Row:

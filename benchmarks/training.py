@@ -90,10 +90,12 @@ def main() -> None:
         sides, made = steps(ALL[name], BY_NUMPY.get(name))
         check(name, sides)
         rows[name] = {
-            "batch": ALL[name].batch, **made,
-            "sides": in_turns(sides, chosen.seconds), "load": load(),
+            "batch": ALL[name].batch,
+            **made,
+            "sides": in_turns(sides, chosen.seconds),
+            "load": load(),
             "kernels": kernels(sides["gpukit"]),
-        }  # fmt: skip
+        }
         print(report({name: rows[name]}), flush=True)
     if chosen.write:
         write(rows, f"{machine()}, PyTorch {torch.__version__.partition('+')[0]}")
@@ -108,11 +110,15 @@ def in_processes(names: Sequence[str], seconds: float, timeout: float, out: Path
     command = [sys.executable, "-m", "benchmarks.training", "--part", f"--seconds={seconds}"]
     children = {
         name: subprocess.Popen(
-            [*command, name], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [*command, name],
+            cwd=ROOT,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         for name in names
-    }  # fmt: skip
+    }
     rows: dict[str, Any] = {}
     for name, child in children.items():
         try:  # it compiles, and measures once it has read a line
@@ -133,10 +139,15 @@ def steps_on_gpu(name: str, seconds: float) -> dict[str, Any]:
     sys.stdin.readline()
     found = gpu.in_turns(sides, by_the_host_and_gpu, seconds=seconds)
     return {
-        "device": gpu.device_name(), "torch": torch.__version__, "batch": ALL[name].batch, **made,
-        "losses": losses, "seconds": {side: asdict(spread) for side, spread in found.items()},
-        "ratio": found["gpukit"].median / found["PyTorch"].median, "state": gpu.state(),
-    }  # fmt: skip
+        "device": gpu.device_name(),
+        "torch": torch.__version__,
+        "batch": ALL[name].batch,
+        **made,
+        "losses": losses,
+        "seconds": {side: asdict(spread) for side, spread in found.items()},
+        "ratio": found["gpukit"].median / found["PyTorch"].median,
+        "state": gpu.state(),
+    }
 
 
 def by_the_host_and_gpu(step: Step) -> float:

@@ -30,9 +30,19 @@ from __future__ import annotations
 from gpukit import cuda
 
 __all__ = [
-    "ALL_LANES", "WARP", "block_all_max", "block_all_sum", "block_max", "block_sum",
-    "block_tree_sum", "larger", "warp_all_max", "warp_all_sum", "warp_max", "warp_sum",
-]  # fmt: skip
+    "ALL_LANES",
+    "WARP",
+    "block_all_max",
+    "block_all_sum",
+    "block_max",
+    "block_sum",
+    "block_tree_sum",
+    "larger",
+    "warp_all_max",
+    "warp_all_sum",
+    "warp_max",
+    "warp_sum",
+]
 
 WARP = 32
 ALL_LANES = 0xFFFFFFFF

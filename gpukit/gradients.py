@@ -34,9 +34,15 @@ HINTS = {
 
 
 def gradcheck(
-    forward: Callable[..., Any], backward: Callable[..., Any], inputs: Sequence[Any], *,
-    eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, seed: int = 0,
-) -> bool:  # fmt: skip
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    seed: int = 0,
+) -> bool:
     """Check a gradient by finite differences; return True, or raise GradientError.
 
         gradcheck(gpukit.gelu, gpukit.gelu_grad, [x])

@@ -357,10 +357,16 @@ class Result:
     """
 
     def __init__(
-        self, function: str, out: Any, shape: tuple[int, ...], dtype: npt.DTypeLike,
-        inputs: Mapping[str, Any] | None = None, *, in_place: bool | Collection[str] = False,
+        self,
+        function: str,
+        out: Any,
+        shape: tuple[int, ...],
+        dtype: npt.DTypeLike,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        in_place: bool | Collection[str] = False,
         stream: Any = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.function, self.out, self.stream = function, out, stream
         self.shape, self.dtype, self.inputs = shape, np.dtype(dtype), inputs or {}
         self._host: Any = None

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,9 +58,14 @@ class Output(NamedTuple):
     def of(self, shape: tuple[int, ...]) -> launch.Result:
         """Return the Result of this shape; raise for an `out` that cannot take it."""
         return launch.Result(
-            self.function, self.out, shape, self.dtype, self.inputs,
-            in_place=self.in_place, stream=self.stream,
-        )  # fmt: skip
+            self.function,
+            self.out,
+            shape,
+            self.dtype,
+            self.inputs,
+            in_place=self.in_place,
+            stream=self.stream,
+        )
 
 
 class Signature:
@@ -74,10 +80,17 @@ class Signature:
     """
 
     def __init__(
-        self, line: str, *, dtypes: Dtypes = launch.FLOATS, dtype: Any = None,
-        in_place: bool | Collection[str] = False, layout: str = "", inner: str = "",
-        turn: tuple[str, str] = ("", ""), **named: Dtypes,
-    ) -> None:  # fmt: skip
+        self,
+        line: str,
+        *,
+        dtypes: Dtypes = launch.FLOATS,
+        dtype: Any = None,
+        in_place: bool | Collection[str] = False,
+        layout: str = "",
+        inner: str = "",
+        turn: tuple[str, str] = ("", ""),
+        **named: Dtypes,
+    ) -> None:
         given, arrow, made = line.partition("->")
         self.arrays = [_array(text, dtypes, named) for text in given.split(",") if text.strip()]
         self.results = [tuple(text.split()) for text in made.split(",")] if arrow else []
@@ -185,9 +198,14 @@ class Signature:
         return launch.to_device(array, stream, strided=self.layout == "strided")
 
     def _results(
-        self, function: str, out: Any, dtype: Any, sizes: dict[str, Any], inputs: dict[str, Any],
+        self,
+        function: str,
+        out: Any,
+        dtype: Any,
+        sizes: dict[str, Any],
+        inputs: dict[str, Any],
         stream: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Return where the results go: one, or a list of several."""
         results = self.results
         if len(results) == 1:
@@ -199,9 +217,15 @@ class Signature:
         ]
 
     def _result(
-        self, function: str, axes: tuple[str, ...], out: Any, dtype: Any, sizes: dict[str, Any],
-        inputs: dict[str, Any], stream: Any,
-    ) -> Any:  # fmt: skip
+        self,
+        function: str,
+        axes: tuple[str, ...],
+        out: Any,
+        dtype: Any,
+        sizes: dict[str, Any],
+        inputs: dict[str, Any],
+        stream: Any,
+    ) -> Any:
         """Return where one result goes: as an Output where a size is open."""
         try:
             shape = _shape(axes, sizes)
@@ -230,6 +254,8 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
 
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            if "rung" in kwargs:
+                _rename(name, kwargs)
             stream, count = kwargs.get("stream", 0), len(args)
             if in_front and count >= len(places) and not written:  # the most frequent, quickly
                 moved, out = signature.bind(name, args[: len(places)], kwargs.get("out"), stream)
@@ -266,6 +292,28 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def takes_old_names(function: Function) -> Function:
+    """Let a host function that declares nothing by `takes` have `variant=` by its old name, too."""
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        if "rung" in kwargs:
+            _rename(function.__name__, kwargs)
+        return function(*args, **kwargs)
+
+    return renamed  # type: ignore[return-value]
+
+
+def _rename(function: str, keywords: dict[str, Any]) -> None:
+    """Give the keyword `rung` its new name, `variant`; the old one goes with the next release."""
+    warnings.warn(
+        f"{function}: rung= is called variant= now. Write variant={keywords['rung']!r}.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    keywords["variant"] = keywords.pop("rung")
+
+
 def _array(text: str, dtypes: Dtypes, named: dict[str, Dtypes]) -> Array:
     """Return what one part of a line says: `name: axes`."""
     marked, _, written = text.partition(":")
@@ -274,10 +322,17 @@ def _array(text: str, dtypes: Dtypes, named: dict[str, Dtypes]) -> Array:
     many = [at for at, axis in enumerate(axes) if axis.endswith("...")]
     own = named.get(name, dtypes)
     return Array(
-        name, axes, many[0] if many else None, None if many else len(axes),
-        tuple(filter(None, map(_multiple, axes))), own, tuple(map(np.dtype, own)),
-        alike=name not in named, optional="?" in marked, written="!" in marked,
-    )  # fmt: skip
+        name,
+        axes,
+        many[0] if many else None,
+        None if many else len(axes),
+        tuple(filter(None, map(_multiple, axes))),
+        own,
+        tuple(map(np.dtype, own)),
+        alike=name not in named,
+        optional="?" in marked,
+        written="!" in marked,
+    )
 
 
 def _multiple(axis: str) -> tuple[str, int, str] | None:

@@ -96,9 +96,12 @@ def code_lines(line: str, width: int) -> list[str]:
     text = line.lstrip()
     indent = min(len(line) - len(text), width // 4)
     return textwrap.wrap(
-        text, width, break_on_hyphens=False,
-        initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
-    )  # fmt: skip
+        text,
+        width,
+        break_on_hyphens=False,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+    )
 
 
 def _height(column: Sequence[str], width: int) -> int:

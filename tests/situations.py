@@ -369,9 +369,22 @@ def interrupt(function: str) -> Callable[..., Any]:
 OBSTACLES: dict[str, Any] = {
     made.__name__: made
     for made in (
-        read_only, full_disk, no_answer, no_matplotlib, no_readme, no_compiler, folder_gone,
-        cut_checkpoint, faulty_cases, ascii_terminal, narrow, offline, offline_with_solution,
-        no_place_for_the_cache, no_home, garbage_in_the_cache,
+        read_only,
+        full_disk,
+        no_answer,
+        no_matplotlib,
+        no_readme,
+        no_compiler,
+        folder_gone,
+        cut_checkpoint,
+        faulty_cases,
+        ascii_terminal,
+        narrow,
+        offline,
+        offline_with_solution,
+        no_place_for_the_cache,
+        no_home,
+        garbage_in_the_cache,
     )
 } | {
     "empty_checkpoint": damage(b""),
@@ -379,4 +392,4 @@ OBSTACLES: dict[str, Any] = {
     "wider_checkpoint": damage(outputs=3),
     "other_optimizer": damage(optimizer="AdamW"),
     **{f"Ctrl-C as {moment}": interrupt(function) for moment, function in MOMENTS.items()},
-}  # fmt: skip
+}

@@ -144,5 +144,6 @@ def test_axe_finds_a_button_without_a_name_and_text_that_is_too_faint(faults):
         '<p style="color: #ccc; background: #fff">faint</p></main></html>'
     )
     assert [fault.partition(":")[0] for fault in faults(page, "light")] == [
-        "button-name", "color-contrast",
-    ]  # fmt: skip
+        "button-name",
+        "color-contrast",
+    ]

@@ -238,9 +238,17 @@ def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
     tmp_path, monkeypatch, capsys
 ) -> None:
     """One of three kernels ends its process when checked, one when timed; one process hangs."""
-    result = {"of": {}, "varies": {}, "failed": {"CuPy": "no"}, "units": "",
-              "seconds": {"gpukit": {"median": 1}}, "bytes": 1, "bytes_per_second": 1,
-              "flops": 0, "flops_per_second": 0}  # fmt: skip
+    result = {
+        "of": {},
+        "varies": {},
+        "failed": {"CuPy": "no"},
+        "units": "",
+        "seconds": {"gpukit": {"median": 1}},
+        "bytes": 1,
+        "bytes_per_second": 1,
+        "flops": 0,
+        "flops_per_second": 0,
+    }
     part = f"""
 import json, sys, time
 def say(**event): print(json.dumps(event), flush=True)
@@ -268,9 +276,10 @@ for name in sys.argv[1:]:
     assert gpu_run.main([*names, "--out", str(out), "--rehearse"]) == 1
     record = json.loads(out.read_text(encoding="utf-8"))
     assert record["died"] == {
-        "fill": "ended with code 1: an illegal address", "saxpy": "ended with code 3",
+        "fill": "ended with code 1: an illegal address",
+        "saxpy": "ended with code 3",
         "invert": "stopped after 3 s of silence",
-    }  # fmt: skip
+    }
     assert [r["kernel"] for r in record["results"]] == ["vector_add", "saxpy_wide", "relu"]
     assert "DIED at invert: stopped after 3 s" in capsys.readouterr().out
     assert "an illegal address" in (tmp_path / "gpu.log").read_text(encoding="utf-8")
@@ -288,9 +297,13 @@ print(gpukit.__file__)
 """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", lines],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout.strip() == str(gpu_run.ROOT / "gpukit" / "__init__.py"), done.stderr
 
 
@@ -305,8 +318,11 @@ def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_agai
     monkeypatch,
 ) -> None:
     monkeypatch.setattr(gpu_run, "NUMPY_SLOW", 0)
-    told = [e["numpy"] for e in gpu_run.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
-            if "numpy" in e]  # fmt: skip
+    told = [
+        e["numpy"]
+        for e in gpu_run.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
+        if "numpy" in e
+    ]
     assert told[0]["relu"] == told[1]["relu_wide"]
     assert told[0]["relu"]["calls"] == 1
     late = list(gpu_run.numpy_times(["relu"], rehearse=True, seconds=-1))

@@ -68,15 +68,7 @@ def test_help_imports_nothing_heavy(fresh_python):
     done = fresh_python("-X", "importtime", "-m", "gpukit.cli", "--help")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    heavy = {
-        "numpy",
-        "numba",
-        "matplotlib",
-        "json",
-        "asyncio",
-        "gpukit.cuda",
-        "importlib.metadata",
-    }
+    heavy = {"numpy", "numba", "matplotlib", "json", "asyncio", "gpukit.cuda", "importlib.metadata"}
     assert not loaded & heavy
 
 

@@ -33,10 +33,13 @@ def compiled(monkeypatch, tmp_path):
     source.write_text("# a line\n" * 6 + "    i = cuda.grid(1)\n    out[i] = a * x[i] + y[i]\n")
     made = {
         "code": gpu_code.Code(
-            18, tool="the compilers", shared=64,
-            ptx=PTX.replace("FILE", str(source)), sass=SASS.replace("FILE", str(source)),
+            18,
+            tool="the compilers",
+            shared=64,
+            ptx=PTX.replace("FILE", str(source)),
+            sass=SASS.replace("FILE", str(source)),
         )
-    }  # fmt: skip
+    }
     monkeypatch.setenv("GPUKIT_TARGET", "cpu")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     monkeypatch.setattr(

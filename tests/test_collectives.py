@@ -212,9 +212,10 @@ def test_every_warp_has_a_result_of_its_own(rows, dtype):
 
 
 for_all = pytest.mark.parametrize(
-    ("kernel", "together"), [(all_threads_kernel, 96), (all_lanes_kernel, 32)],
+    ("kernel", "together"),
+    [(all_threads_kernel, 96), (all_lanes_kernel, 32)],
     ids=["block", "warp"],
-)  # fmt: skip
+)
 
 
 def of_all(kernel, x):

@@ -21,11 +21,7 @@ RIGHT = {
         lambda grad, x: gpukit.sigmoid_grad(grad, gpukit.sigmoid(x)),
         [numbers(3, 5)],
     ),
-    "tanh": (
-        gpukit.tanh,
-        lambda grad, x: gpukit.tanh_grad(grad, gpukit.tanh(x)),
-        [numbers(3, 5)],
-    ),
+    "tanh": (gpukit.tanh, lambda grad, x: gpukit.tanh_grad(grad, gpukit.tanh(x)), [numbers(3, 5)]),
     "gelu": (gpukit.gelu, gpukit.gelu_grad, [numbers(3, 5)]),
     "bias_relu": (
         gpukit.bias_relu,

@@ -43,8 +43,12 @@ def clone(tmp_path):
     def make(*words):
         done = subprocess.run(
             ["make", "--no-print-directory", *words],
-            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
-        )  # fmt: skip
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
         return done.stdout
 
     return make

@@ -98,10 +98,7 @@ OPERATED_BLOCKS = {
         "for k in range(2, n):\n    v = k",
         ["for k in range(3, n):\n    v = k", "for k in range(1, n):\n    v = k"],
     ),
-    "wrong_step": (
-        "for k in range(0, n, 16):\n    v = k",
-        ["for k in range(0, n, 1):\n    v = k"],
-    ),
+    "wrong_step": ("for k in range(0, n, 16):\n    v = k", ["for k in range(0, n, 1):\n    v = k"]),
 }
 
 
@@ -287,9 +284,7 @@ def test_the_oracle_sees_nothing_forbidden_in_wrong_numbers():
 @pytest.mark.slow
 def test_the_pool_outlives_processes_that_die_and_hang():
     found = dict(pool.run(trouble.act, ["one", "die", "two", "hang", "three"], limit=3))
-    assert found == {
-        "one": "ONE", "die": "crashed", "two": "TWO", "hang": "hung", "three": "THREE",
-    }  # fmt: skip
+    assert found == {"one": "ONE", "die": "crashed", "two": "TWO", "hang": "hung", "three": "THREE"}
 
 
 def _row(outcome, faults=(), reason="", kinds=()):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gpukit
 from gpukit import cuda, launch, signature
 from tests.foreign import Foreign
 
@@ -162,3 +163,11 @@ def test_the_line_stands_in_the_docstring():
 def test_dtypes_of_its_own_are_said_of_an_array():
     said = mixed.__doc__.splitlines()[-1]
     assert "x (n, c, ...), w (2*c, 3) of float32 or float64, at (n,) of int32 or int64" in said
+
+
+@pytest.mark.parametrize("function", [gpukit.sum, lambda x, **named: gpukit.matmul(x, x, **named)])
+def test_the_old_name_of_variant_works_and_warns(function):
+    x = ones(3, 3)
+    with pytest.warns(DeprecationWarning, match="rung= is called variant= now"):
+        made = function(x, rung="tiled" if np.ndim(function(x)) else "shuffle")
+    np.testing.assert_allclose(made, function(x), rtol=1e-6)

@@ -22,8 +22,12 @@ def python(code, cwd=None, **environment):
     env |= {"PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", **environment}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
-        env=env, cwd=cwd, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        env=env,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
 

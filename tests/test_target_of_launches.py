@@ -122,9 +122,14 @@ def surroundings(name):
 def python(folder, name, *words):
     """Run Python with a target; return the exit code, and what it printed and complained of."""
     done = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=surroundings(name), capture_output=True,
-        text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, *words],
+        cwd=folder,
+        env=surroundings(name),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     return done.returncode, done.stdout, done.stderr
 
 

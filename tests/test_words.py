@@ -56,8 +56,11 @@ LEFT_OUT = ("notebooks/", "benchmarks/results/", "constraints.txt")
 def files():
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     return [
         name
         for name in listed.splitlines()

@@ -19,9 +19,7 @@ from benchmarks.mutation.code import Code, Edit, indices
 from gpukit.compiler import intrinsics
 
 Edits = Iterator[list[Edit]]
-RACES = (
-    "shared-race", "global-race", "warp-race", "atomic-race", "same-value-race", "block-order",
-)  # fmt: skip
+RACES = ("shared-race", "global-race", "warp-race", "atomic-race", "same-value-race", "block-order")
 BOUNDS = ("out-of-bounds", "negative-index")
 UNSET = ("uninitialised-shared", "uninitialised-local", "uninitialised-global")
 DIVERGED = ("barrier-divergence", "barrier-after-return")
@@ -121,15 +119,9 @@ def barrier_into_guard(code: Code) -> Edits:
         for first, second in itertools.pairwise(block):
             if code.is_barrier(second) and isinstance(first, ast.If):
                 last = first.body[-1]
-                yield [
-                    code.after(last, code.of(second), like=last),
-                    code.replace(second, "pass"),
-                ]
+                yield [code.after(last, code.of(second), like=last), code.replace(second, "pass")]
             if code.is_barrier(first) and isinstance(second, ast.If):
-                yield [
-                    code.replace(first, "pass"),
-                    code.before(second.body[0], code.of(first)),
-                ]
+                yield [code.replace(first, "pass"), code.before(second.body[0], code.of(first))]
 
 
 @mistake(*RACES, *UNSET)
@@ -137,10 +129,7 @@ def barrier_out_of_loop(code: Code) -> Edits:
     """Put a barrier behind the loop that it belongs into."""
     for loop in code.walk(ast.For, ast.While):
         for barrier in filter(code.is_barrier, loop.body):
-            yield [
-                code.replace(barrier, "pass"),
-                code.after(loop, code.of(barrier), like=loop),
-            ]
+            yield [code.replace(barrier, "pass"), code.after(loop, code.of(barrier), like=loop)]
 
 
 @mistake(*DIVERGED, *RACES, *UNSET, "never-written")
@@ -152,9 +141,11 @@ def early_return(code: Code) -> Edits:
         if not waiting or block is not code.body:
             continue
         known = code.parameters | {
-            n.id for s in block[: block.index(waiting[0])] for n in ast.walk(s)
+            n.id
+            for s in block[: block.index(waiting[0])]
+            for n in ast.walk(s)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }  # fmt: skip
+        }
         for test in tests:
             names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
             if {n for n in names if code.env.get(n) is None} <= known:
@@ -184,9 +175,16 @@ def wrong_shuffle_offset(code: Code) -> Edits:
 
 # ---- memory ---------------------------------------------------------------------------------
 
-PLAIN = {"add": "{a}[{i}] += {v}", "sub": "{a}[{i}] -= {v}", "exch": "{a}[{i}] = {v}",
-         "max": "{a}[{i}] = max({a}[{i}], {v})", "min": "{a}[{i}] = min({a}[{i}], {v})",
-         "and_": "{a}[{i}] &= {v}", "or_": "{a}[{i}] |= {v}", "xor": "{a}[{i}] ^= {v}"}  # fmt: skip
+PLAIN = {
+    "add": "{a}[{i}] += {v}",
+    "sub": "{a}[{i}] -= {v}",
+    "exch": "{a}[{i}] = {v}",
+    "max": "{a}[{i}] = max({a}[{i}], {v})",
+    "min": "{a}[{i}] = min({a}[{i}], {v})",
+    "and_": "{a}[{i}] &= {v}",
+    "or_": "{a}[{i}] |= {v}",
+    "xor": "{a}[{i}] ^= {v}",
+}
 
 
 @mistake(*RACES)

@@ -58,10 +58,7 @@ def swapped_axes(code: Code) -> Edits:
     """Swap two neighbouring indices: `a[row, col]` becomes `a[col, row]`."""
     for _, index in code.accesses():
         for first, second in itertools.pairwise(index):
-            yield [
-                code.replace(first, code.of(second)),
-                code.replace(second, code.of(first)),
-            ]
+            yield [code.replace(first, code.of(second)), code.replace(second, code.of(first))]
 
 
 @mistake(*MISPLACED)
@@ -70,10 +67,7 @@ def swapped_targets(code: Code) -> Edits:
     for node in code.walk(ast.Assign):
         if isinstance(node.targets[0], ast.Tuple) and code.is_integer(node.value):
             first, second, *_ = node.targets[0].elts
-            yield [
-                code.replace(first, code.of(second)),
-                code.replace(second, code.of(first)),
-            ]
+            yield [code.replace(first, code.of(second)), code.replace(second, code.of(first))]
 
 
 @mistake(*MISPLACED)

@@ -81,10 +81,15 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
         return {
-            **self.verdict.as_dict(), "outcome": self.outcome, "operator": self.mutant.operator,
-            "subject": self.mutant.subject, "faults": self.faults, "change": self.mutant.change,
-            "digest": self.digest, "day": self.day,
-        }  # fmt: skip
+            **self.verdict.as_dict(),
+            "outcome": self.outcome,
+            "operator": self.mutant.operator,
+            "subject": self.mutant.subject,
+            "faults": self.faults,
+            "change": self.mutant.change,
+            "digest": self.digest,
+            "day": self.day,
+        }
 
 
 def figures(rows: list[Row]) -> dict[str, int]:

@@ -98,10 +98,14 @@ class Diary:
         block, warp = self.thread.block, (self.thread.block.place, self.thread.warp)
         self.touched[at].add(
             Access(
-                block.place, self.thread.number, self.epochs[block.place], self.turns[warp],
-                writes, self.atomic,
+                block.place,
+                self.thread.number,
+                self.epochs[block.place],
+                self.turns[warp],
+                writes,
+                self.atomic,
             )
-        )  # fmt: skip
+        )
 
     def races(self) -> bool:
         """Tell whether any two accesses to one place clash."""
@@ -187,11 +191,16 @@ def _observing(diary: Diary) -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:
         for place, name, new in (
-            (interpreter, "View", Watched), (memory, "View", Watched), (transform, "View", Watched),
-            (interpreter.Thread, "step", watched_step), (memory, "poisoned", watched_poisoned),
-            (interpreter.Block, "_release", watched_release), (memory, "atomic", watched_atomic),
-            (interpreter, "_answer", watched_answer), (arithmetic, "binary", watched_binary),
-        ):  # fmt: skip
+            (interpreter, "View", Watched),
+            (memory, "View", Watched),
+            (transform, "View", Watched),
+            (interpreter.Thread, "step", watched_step),
+            (memory, "poisoned", watched_poisoned),
+            (interpreter.Block, "_release", watched_release),
+            (memory, "atomic", watched_atomic),
+            (interpreter, "_answer", watched_answer),
+            (arithmetic, "binary", watched_binary),
+        ):
             stack.enter_context(mock.patch.object(place, name, new))
         yield
 

@@ -13,8 +13,15 @@ from gpukit import errors
 from gpukit.checked.finding import KINDS
 
 # From good to bad. "refused": the mutant is no kernel at all, the compiler says so.
-OUTCOMES = ("right finding", "other finding", "wrong answer", "survived", "refused", "crashed",
-            "hung")  # fmt: skip
+OUTCOMES = (
+    "right finding",
+    "other finding",
+    "wrong answer",
+    "survived",
+    "refused",
+    "crashed",
+    "hung",
+)
 # Says nothing about right or wrong: a small launch has threads without work.
 IGNORED = frozenset(["idle-threads"])
 

@@ -48,9 +48,15 @@ class Case:
 
 
 def case(
-    kernel: Any, grid: Shape, block: Shape, arguments: tuple[Any, ...], *expected: Any,
-    terms: int = 1, few: int = 0, by_hand: Any = None,
-) -> Case:  # fmt: skip
+    kernel: Any,
+    grid: Shape,
+    block: Shape,
+    arguments: tuple[Any, ...],
+    *expected: Any,
+    terms: int = 1,
+    few: int = 0,
+    by_hand: Any = None,
+) -> Case:
     """Return a case of one launch; its last arrays are expected to be `expected`."""
     written = [a for a in arguments if isinstance(a, np.ndarray)][-len(expected) :]
     answers = list(zip(written, expected, strict=True))

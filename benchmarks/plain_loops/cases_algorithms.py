@@ -201,6 +201,13 @@ def levels() -> Case:
 
 
 CASES = (
-    edit_distance, knapsack_row, floyd_warshall, odd_even, bitonic_step, collatz, gcd, primes,
+    edit_distance,
+    knapsack_row,
+    floyd_warshall,
+    odd_even,
+    bitonic_step,
+    collatz,
+    gcd,
+    primes,
     levels,
-)  # fmt: skip
+)

@@ -303,6 +303,4 @@ def row_sums_warp() -> Case:
     )
 
 
-CASES = (
-    sum_blocks, dot_example, scan_hillis, softmax_tree, reverse_shared, row_sums_warp,
-)  # fmt: skip
+CASES = (sum_blocks, dot_example, scan_hillis, softmax_tree, reverse_shared, row_sums_warp)

@@ -57,9 +57,13 @@ def heat_3d_kernel(u, alpha, out):
     if 0 < x < nx - 1 and 0 < y < ny - 1 and 0 < z < nz - 1:
         centre = u[z, y, x]
         around = (
-            u[z, y, x - 1] + u[z, y, x + 1] + u[z, y - 1, x] + u[z, y + 1, x]
-            + u[z - 1, y, x] + u[z + 1, y, x]
-        )  # fmt: skip
+            u[z, y, x - 1]
+            + u[z, y, x + 1]
+            + u[z, y - 1, x]
+            + u[z, y + 1, x]
+            + u[z - 1, y, x]
+            + u[z + 1, y, x]
+        )
         out[z, y, x] = centre + alpha * (around - 6 * centre)
 
 

@@ -270,6 +270,16 @@ def kmeans_assign() -> Case:
 
 
 CASES = (
-    csr_spmv, ell_spmv, matvec_rows, matvec_columns, matmul_flat, inverse_3x3, dot_rows,
-    softmax_rows, layer_norm_rows, prefix_rows, knn_distance, kmeans_assign,
-)  # fmt: skip
+    csr_spmv,
+    ell_spmv,
+    matvec_rows,
+    matvec_columns,
+    matmul_flat,
+    inverse_3x3,
+    dot_rows,
+    softmax_rows,
+    layer_norm_rows,
+    prefix_rows,
+    knn_distance,
+    kmeans_assign,
+)

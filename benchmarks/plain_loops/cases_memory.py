@@ -228,6 +228,17 @@ def binary_search() -> Case:
 
 
 CASES = (
-    saxpy_few_blocks, scale_while, sum_atomics, gather, scatter, permute_rows, reverse,
-    transpose_odd, interleave, histogram_global, find_first, linear_probing, binary_search,
-)  # fmt: skip
+    saxpy_few_blocks,
+    scale_while,
+    sum_atomics,
+    gather,
+    scatter,
+    permute_rows,
+    reverse,
+    transpose_odd,
+    interleave,
+    histogram_global,
+    find_first,
+    linear_probing,
+    binary_search,
+)

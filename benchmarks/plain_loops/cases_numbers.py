@@ -258,6 +258,17 @@ def fft_butterfly() -> Case:
 
 
 CASES = (
-    gray_bytes, hsv, alpha_blend, gamma_table, threshold, hash_integers, popcount, bit_reversal,
-    axpy_double, horner, logistic, complex_multiply, fft_butterfly,
-)  # fmt: skip
+    gray_bytes,
+    hsv,
+    alpha_blend,
+    gamma_table,
+    threshold,
+    hash_integers,
+    popcount,
+    bit_reversal,
+    axpy_double,
+    horner,
+    logistic,
+    complex_multiply,
+    fft_butterfly,
+)

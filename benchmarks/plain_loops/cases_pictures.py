@@ -34,9 +34,16 @@ def spheres_kernel(spheres, image):
         nearest = np.float32(1e10)
         for s in range(spheres.shape[0]):
             t = hit_sphere(
-                ox, oy, np.float32(0), np.float32(0), np.float32(1),
-                spheres[s, 0], spheres[s, 1], spheres[s, 2], spheres[s, 3],
-            )  # fmt: skip
+                ox,
+                oy,
+                np.float32(0),
+                np.float32(0),
+                np.float32(1),
+                spheres[s, 0],
+                spheres[s, 1],
+                spheres[s, 2],
+                spheres[s, 3],
+            )
             if t > 0 and t < nearest:
                 nearest = t
         image[row, col] = nearest

@@ -252,6 +252,4 @@ def laplace_shared() -> Case:
     )
 
 
-CASES = (
-    transpose_again, stencil_shared, histogram_shared, bitonic_shared, laplace_shared,
-)  # fmt: skip
+CASES = (transpose_again, stencil_shared, histogram_shared, bitonic_shared, laplace_shared)

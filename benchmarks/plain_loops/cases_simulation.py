@@ -217,7 +217,4 @@ def particles_records() -> Case:
     return case(particles_records_kernel, grid, BLOCK, arguments, expected, terms=9, few=20)
 
 
-CASES = (
-    nbody, monte_carlo_pi, lcg_walk, black_scholes,
-    particles_arrays, particles_records,
-)  # fmt: skip
+CASES = (nbody, monte_carlo_pi, lcg_walk, black_scholes, particles_arrays, particles_records)

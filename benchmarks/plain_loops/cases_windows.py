@@ -158,13 +158,21 @@ def sobel_kernel(x, out):
     col, row = cuda.grid(2)
     if row > 0 and row < x.shape[0] - 1 and col > 0 and col < x.shape[1] - 1:
         gx = (
-            x[row - 1, col + 1] + 2 * x[row, col + 1] + x[row + 1, col + 1]
-            - x[row - 1, col - 1] - 2 * x[row, col - 1] - x[row + 1, col - 1]
-        )  # fmt: skip
+            x[row - 1, col + 1]
+            + 2 * x[row, col + 1]
+            + x[row + 1, col + 1]
+            - x[row - 1, col - 1]
+            - 2 * x[row, col - 1]
+            - x[row + 1, col - 1]
+        )
         gy = (
-            x[row + 1, col - 1] + 2 * x[row + 1, col] + x[row + 1, col + 1]
-            - x[row - 1, col - 1] - 2 * x[row - 1, col] - x[row - 1, col + 1]
-        )  # fmt: skip
+            x[row + 1, col - 1]
+            + 2 * x[row + 1, col]
+            + x[row + 1, col + 1]
+            - x[row - 1, col - 1]
+            - 2 * x[row - 1, col]
+            - x[row - 1, col + 1]
+        )
         out[row, col] = math.sqrt(gx * gx + gy * gy)
 
 
@@ -294,7 +302,17 @@ def emboss_bytes() -> Case:
 
 
 CASES = (
-    window_min, window_max_radius, window_sum_padded, conv_stride_padding, conv_stride_two,
-    box_blur_clipped, median, sobel, bilateral, max_pool, depthwise_conv, bilinear_resize,
+    window_min,
+    window_max_radius,
+    window_sum_padded,
+    conv_stride_padding,
+    conv_stride_two,
+    box_blur_clipped,
+    median,
+    sobel,
+    bilateral,
+    max_pool,
+    depthwise_conv,
+    bilinear_resize,
     emboss_bytes,
-)  # fmt: skip
+)

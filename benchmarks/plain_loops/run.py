@@ -47,9 +47,18 @@ from benchmarks.plain_loops.reasons import REASONS
 from gpukit.bench import register
 
 TOPICS = (
-    cases_windows, cases_grids, cases_memory, cases_matrices, cases_pictures, cases_simulation,
-    cases_algorithms, cases_numbers, cases_shared, cases_tiles, cases_blocks,
-)  # fmt: skip
+    cases_windows,
+    cases_grids,
+    cases_memory,
+    cases_matrices,
+    cases_pictures,
+    cases_simulation,
+    cases_algorithms,
+    cases_numbers,
+    cases_shared,
+    cases_tiles,
+    cases_blocks,
+)
 GOOD = 1.25  # a kernel that takes more times its loops' time needs a reason
 LEAST_ROUNDS = 5
 
@@ -93,9 +102,14 @@ def makers() -> dict[str, tuple[str, Callable[[], Case]]]:
 
 
 def measure(
-    name: str, group: str, case: Case, rounds: int, seconds: float,
-    clock: speed.Clock = time.perf_counter, **options: Any,
-) -> Row:  # fmt: skip
+    name: str,
+    group: str,
+    case: Case,
+    rounds: int,
+    seconds: float,
+    clock: speed.Clock = time.perf_counter,
+    **options: Any,
+) -> Row:
     """Check the answers of both sides, then time them in turns.
 
     Raises plain.Together where nobody has written loops for a kernel whose threads meet.
@@ -128,9 +142,12 @@ def _is_array(value: Any) -> bool:
 
 
 def in_turns(
-    sides: dict[str, Callable[[], None]], restore: Callable[[], None], rounds: int, seconds: float,
+    sides: dict[str, Callable[[], None]],
+    restore: Callable[[], None],
+    rounds: int,
+    seconds: float,
     clock: speed.Clock,
-) -> dict[str, list[float]]:  # fmt: skip
+) -> dict[str, list[float]]:
     """Return the seconds of every round of each side, after two that warm up.
 
     No round begins after so many seconds, but LEAST_ROUNDS do.
@@ -187,8 +204,11 @@ def report(rows: list[Row], wrong: list[Row], left_out: list[str], about: str) -
     if rows:
         lines += [
             f"| group | kernels | geometric mean | within {GOOD} | largest |",
-            "|---|---:|---:|---:|---:|", *summary(rows), "", table(rows),
-        ]  # fmt: skip
+            "|---|---:|---:|---:|---:|",
+            *summary(rows),
+            "",
+            table(rows),
+        ]
     if left_out:
         lines += ["", f"Without loops by hand, so not measured: {', '.join(left_out)}."]
     lines += [f"\n**WRONG: {row.name} ({row.wrong})**" for row in wrong]
@@ -224,9 +244,14 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         try:
             row = measure(
-                name, group, make(), options.rounds, options.seconds,
-                speed.CLOCKS[options.clock], boundscheck=options.boundscheck,
-            )  # fmt: skip
+                name,
+                group,
+                make(),
+                options.rounds,
+                options.seconds,
+                speed.CLOCKS[options.clock],
+                boundscheck=options.boundscheck,
+            )
         except plain.Together:
             left_out.append(name)
             continue

@@ -41,10 +41,18 @@ def _scores(variant: Variant, b: int, h: int, rows: int, keys: int, d: int) -> E
 
     inputs = query, key, np.empty((0, 0, 0, 0), np.float32), False, SCALE, False
     return example(
-        variant, (keys, rows, b * h), inputs, (b, h, rows, keys), work, given=(query, key, SCALE),
-        told=(query, key), named=SCALED, cost=variant.cost(b * h, rows, keys, d), terms=d,
+        variant,
+        (keys, rows, b * h),
+        inputs,
+        (b, h, rows, keys),
+        work,
+        given=(query, key, SCALE),
+        told=(query, key),
+        named=SCALED,
+        cost=variant.cost(b * h, rows, keys, d),
+        terms=d,
         size=f"{b} x {h} of {rows} x {keys} x {d}",
-    )  # fmt: skip
+    )
 
 
 @group(SOFTMAX, sizes=HEADS)
@@ -56,9 +64,17 @@ def _softmax(variant: Variant, b: int, h: int, rows: int, keys: int, _d: int) ->
         return powers / sums
 
     return example(
-        variant, (n,), (random(n, keys),), (n, keys), work, after=(poisoned((n,), np.float32),),
-        part=0, cost=variant.cost(n, keys), terms=keys, size=f"{n} x {keys}",
-    )  # fmt: skip
+        variant,
+        (n,),
+        (random(n, keys),),
+        (n, keys),
+        work,
+        after=(poisoned((n,), np.float32),),
+        part=0,
+        cost=variant.cost(n, keys),
+        terms=keys,
+        size=f"{n} x {keys}",
+    )
 
 
 @group(VALUES, TRANSPOSED, sizes=HEADS)
@@ -72,10 +88,16 @@ def _sums(variant: Variant, b: int, h: int, rows: int, keys: int, d: int) -> Exa
         return (weights.swapaxes(-1, -2) if turned else weights) @ x
 
     return example(
-        variant, (d, length, b * h), (weights, x), (b, h, length, d), work,
-        told=(weights.astype(np.float64), x), cost=variant.cost(b * h, rows, keys, d), terms=terms,
+        variant,
+        (d, length, b * h),
+        (weights, x),
+        (b, h, length, d),
+        work,
+        told=(weights.astype(np.float64), x),
+        cost=variant.cost(b * h, rows, keys, d),
+        terms=terms,
         size=f"{b} x {h} of {length} x {d} x {terms}",
-    )  # fmt: skip
+    )
 
 
 @group(*tiled.VARIANTS, sizes=HEADS)
@@ -87,11 +109,19 @@ def _tiled(variant: Variant, b: int, h: int, rows: int, keys: int, d: int) -> Ex
         return powers @ value / sums
 
     return example(
-        variant, (rows, b * h), (*qkv, SCALE, False), (b, h, rows, d), work,
-        after=(poisoned((b, h, rows), np.float32),), given=(*qkv, SCALE), told=qkv, named=SCALED,
-        cost=variant.cost(b * h, rows, keys, d, d), terms=d + keys,
+        variant,
+        (rows, b * h),
+        (*qkv, SCALE, False),
+        (b, h, rows, d),
+        work,
+        after=(poisoned((b, h, rows), np.float32),),
+        given=(*qkv, SCALE),
+        told=qkv,
+        named=SCALED,
+        cost=variant.cost(b * h, rows, keys, d, d),
+        terms=d + keys,
         size=f"{b} x {h} of {rows} x {keys} x {d}",
-    )  # fmt: skip
+    )
 
 
 @group(DELTA, sizes=HEADS)
@@ -102,9 +132,15 @@ def _delta(variant: Variant, b: int, h: int, rows: int, _keys: int, d: int) -> E
         return xp.sum(grad * output, -1)
 
     return example(
-        variant, (rows, b * h), inputs, (b, h, rows), work, cost=variant.cost(b * h, rows, d), terms=d,
+        variant,
+        (rows, b * h),
+        inputs,
+        (b, h, rows),
+        work,
+        cost=variant.cost(b * h, rows, d),
+        terms=d,
         size=f"{b} x {h} of {rows} x {d}",
-    )  # fmt: skip
+    )
 
 
 @group(GRAD_SCORES, GRAD_QUERY, GRAD_KEY_VALUE, sizes=HEADS)
@@ -138,8 +174,16 @@ def _gradients(variant: Variant, b: int, h: int, rows: int, keys: int, d: int) -
         return xp.stack((grads.swapaxes(-1, -2) @ query, weights.swapaxes(-1, -2) @ grad))
 
     made = example(
-        variant, covers, inputs, target, work, after=after, given=given, cost=variant.cost(*sizes),
-        terms=2 * d + max(rows, keys), size=f"{b} x {h} of {rows} x {keys} x {d}",
+        variant,
+        covers,
+        inputs,
+        target,
+        work,
+        after=after,
+        given=given,
+        cost=variant.cost(*sizes),
+        terms=2 * d + max(rows, keys),
+        size=f"{b} x {h} of {rows} x {keys} x {d}",
         expected=lambda: work(np, *(np.asarray(x, np.float64) for x in given)),
-    )  # fmt: skip
+    )
     return made._replace(out=out)

@@ -61,10 +61,18 @@ def _conv(variant: Variant, batch: int, size: int) -> Example:
 
     given, weights = (picture, weight, bias), () if variant is CONSTANT else (weight,)
     return example(
-        variant, (size, size, batch * len(bias)), (picture, *weights, bias, *MOVES), shape, work,
-        given=given, told=given, named=PAD, cost=variant.cost(picture.shape, weight.shape, **PAD),
-        terms=weight[0].size + 1, size=_size(picture, len(bias)),
-    )  # fmt: skip
+        variant,
+        (size, size, batch * len(bias)),
+        (picture, *weights, bias, *MOVES),
+        shape,
+        work,
+        given=given,
+        told=given,
+        named=PAD,
+        cost=variant.cost(picture.shape, weight.shape, **PAD),
+        terms=weight[0].size + 1,
+        size=_size(picture, len(bias)),
+    )
 
 
 @group(*implicit.VARIANTS, sizes=LAYER)
@@ -78,10 +86,18 @@ def _implicit(variant: Variant, batch: int, size: int) -> Example:
         return weight.reshape(m, -1) @ _columns(xp, picture) + bias[:, None]
 
     return example(
-        variant, (batch * pixels, m, 1), (picture.ravel(), rows, bias, taps, *moves),
-        (batch, m, pixels), work, given=given, told=given, named=PAD, terms=weight[0].size + 1,
-        cost=variant.cost(picture.shape, weight.shape, **PAD), size=_size(picture),
-    )  # fmt: skip
+        variant,
+        (batch * pixels, m, 1),
+        (picture.ravel(), rows, bias, taps, *moves),
+        (batch, m, pixels),
+        work,
+        given=given,
+        told=given,
+        named=PAD,
+        terms=weight[0].size + 1,
+        cost=variant.cost(picture.shape, weight.shape, **PAD),
+        size=_size(picture),
+    )
 
 
 @group(IM2COL, sizes=LAYER)
@@ -93,9 +109,16 @@ def _im2col(variant: Variant, batch: int, size: int) -> Example:
         return _columns(xp, picture).reshape(shape)
 
     return example(
-        variant, (size, size, batch * 27), (picture, WINDOW, *MOVES), shape, work, size=_size(picture),
-        told=(picture, WINDOW), named=PAD, cost=variant.cost(picture.shape, WINDOW, **PAD),
-    )  # fmt: skip
+        variant,
+        (size, size, batch * 27),
+        (picture, WINDOW, *MOVES),
+        shape,
+        work,
+        size=_size(picture),
+        told=(picture, WINDOW),
+        named=PAD,
+        cost=variant.cost(picture.shape, WINDOW, **PAD),
+    )
 
 
 @group(PRODUCT, sizes=LAYER)
@@ -108,9 +131,15 @@ def _product(variant: Variant, n: int, size: int) -> Example:
         return xp.matmul(a, columns) + bias[:, :, None]
 
     return example(
-        variant, (pixels, m, n), inputs, (n, 1, m, pixels), work, size=_size(picture),
-        cost=variant.cost(n, 1, m, pixels, depth), terms=depth + 1,
-    )  # fmt: skip
+        variant,
+        (pixels, m, n),
+        inputs,
+        (n, 1, m, pixels),
+        work,
+        size=_size(picture),
+        cost=variant.cost(n, 1, m, pixels, depth),
+        terms=depth + 1,
+    )
 
 
 @group(COLUMNS_GRAD_WEIGHT, sizes=LAYER)
@@ -127,10 +156,16 @@ def _grad_weight_of_columns(variant: Variant, n: int, size: int) -> Example:
         return xp.stack([each[s::slices].sum(axis=0) for s in range(slices)])
 
     return answered(
-        variant, Launches(zeroed(out.reshape(out.size)), ours), (grad, columns), out, work,
-        told=(grad, columns, slices), cost=variant.cost(n, 1, m, pixels, depth, slices),
-        terms=n * pixels, size=_size(picture),
-    )  # fmt: skip
+        variant,
+        Launches(zeroed(out.reshape(out.size)), ours),
+        (grad, columns),
+        out,
+        work,
+        told=(grad, columns, slices),
+        cost=variant.cost(n, 1, m, pixels, depth, slices),
+        terms=n * pixels,
+        size=_size(picture),
+    )
 
 
 @group(COL2IM, sizes=LAYER)
@@ -146,10 +181,17 @@ def _col2im(variant: Variant, batch: int, size: int) -> Example:
         return padded[:, 1:-1, 1:-1]
 
     return example(
-        variant, (size, size, planes), (columns, *MOVES), (planes, size, size), work, named=PAD,
-        told=(columns.reshape(planes, -1, size, size), WINDOW, (size, size)), terms=9,
-        cost=variant.cost(picture.shape, WINDOW, **PAD), size=_size(picture),
-    )  # fmt: skip
+        variant,
+        (size, size, planes),
+        (columns, *MOVES),
+        (planes, size, size),
+        work,
+        named=PAD,
+        told=(columns.reshape(planes, -1, size, size), WINDOW, (size, size)),
+        terms=9,
+        cost=variant.cost(picture.shape, WINDOW, **PAD),
+        size=_size(picture),
+    )
 
 
 @group(GRAD_INPUT, GRAD_WEIGHT, GRAD_BIAS, sizes=LAYER)
@@ -179,10 +221,18 @@ def _gradients(variant: Variant, batch: int, size: int) -> Example:
     shape = (picture.shape, weight.shape, (m,))[part]
     bias = variant is GRAD_BIAS
     return example(
-        variant, covers, given if bias else (*given, *MOVES), shape, work, terms=terms,
-        told=(grad, picture, weight), named=PAD, part=part, size=_size(picture),
+        variant,
+        covers,
+        given if bias else (*given, *MOVES),
+        shape,
+        work,
+        terms=terms,
+        told=(grad, picture, weight),
+        named=PAD,
+        part=part,
+        size=_size(picture),
         cost=cost(*pixels.shape) if bias else cost(picture.shape, weight.shape, **PAD),
-    )  # fmt: skip
+    )
 
 
 @group(*one_d.VARIANTS, sizes=((2, 1000), (16, 44_100), (256, 441_000)))
@@ -196,10 +246,17 @@ def _conv1d(variant: Variant, batch: int, length: int) -> Example:
         return weight.reshape(8, -1) @ columns + bias[:, None]
 
     return example(
-        variant, (length, batch * 8), (*given, 1, 4, 1), (batch, 8, length), work, told=given,
-        named={"padding": 4}, cost=variant.cost(signal.shape, weight.shape, padding=4), terms=19,
+        variant,
+        (length, batch * 8),
+        (*given, 1, 4, 1),
+        (batch, 8, length),
+        work,
+        told=given,
+        named={"padding": 4},
+        cost=variant.cost(signal.shape, weight.shape, padding=4),
+        terms=19,
         size=f"{batch} x 2 x {length}, 8 of 9",
-    )  # fmt: skip
+    )
 
 
 # ---- pooling --------------------------------------------------------------------------------
@@ -225,11 +282,18 @@ def _pool(variant: Variant, p: int, size: int) -> Example:
         return _quarters(x).max((2, 4)) if variant is MAX else _quarters(x).mean((2, 4))
 
     return example(
-        variant, (half, half, p), (x, *moves), (p, half, half), work, told=(x, (2, 2)), named=TWO,
+        variant,
+        (half, half, p),
+        (x, *moves),
+        (p, half, half),
+        work,
+        told=(x, (2, 2)),
+        named=TWO,
         after=(poisoned((p, half, half), np.int64),) if variant is MAX else (),
-        cost=variant.cost(x.shape, (2, 2), **TWO), terms=1 if variant is MAX else 4,
+        cost=variant.cost(x.shape, (2, 2), **TWO),
+        terms=1 if variant is MAX else 4,
         size=f"{p} x {size} x {size}, 2 x 2",
-    )  # fmt: skip
+    )
 
 
 @group(SCATTER, GATHER, AVG_BACKWARD, sizes=PLANES)
@@ -260,6 +324,13 @@ def _pool_grad(variant: Variant, p: int, size: int) -> Example:
 
     told = (grad, (size, size), (2, 2)) if variant is AVG_BACKWARD else (*arrays, (size, size))
     return answered(
-        variant, ours, arrays, out, work, told=told, named=TWO if variant is AVG_BACKWARD else None,
-        cost=cost, size=f"{p} x {size} x {size}, 2 x 2",
-    )  # fmt: skip
+        variant,
+        ours,
+        arrays,
+        out,
+        work,
+        told=told,
+        named=TWO if variant is AVG_BACKWARD else None,
+        cost=cost,
+        size=f"{p} x {size} x {size}, 2 x 2",
+    )

@@ -87,10 +87,17 @@ def _three_pass(variant: Variant, rows: int, cols: int) -> Example:
     work = (_largest, _sums, _softmax_by)[len(passes) - 1]
     right = (lambda: x.max(axis=1), lambda: _exact_sums(x), lambda: variant.reference(x))
     return answered(
-        variant, Launches(*parts), (x,), arrays[len(passes)], work, terms=cols, least=x.nbytes,
-        given=(x, np.empty((rows, cols), np.float32)), expected=right[len(passes) - 1],
+        variant,
+        Launches(*parts),
+        (x,),
+        arrays[len(passes)],
+        work,
+        terms=cols,
+        least=x.nbytes,
+        given=(x, np.empty((rows, cols), np.float32)),
+        expected=right[len(passes) - 1],
         cost=together(*(part.cost(rows, cols) for part in passes)),
-    )  # fmt: skip
+    )
 
 
 @group(*backward.VARIANTS, sizes=_sizes)
@@ -186,6 +193,12 @@ def _mse(variant: Variant, n: int) -> Example:
         return mine.sum(keepdims=True) if variant is mse.SUM else mine
 
     return answered(
-        variant, ours, inputs, out, work, given=(x, target, np.empty(n, np.float32)),
-        least=2 * x.nbytes + out.nbytes, terms=n if variant is mse.SUM else 1,
-    )  # fmt: skip
+        variant,
+        ours,
+        inputs,
+        out,
+        work,
+        given=(x, target, np.empty(n, np.float32)),
+        least=2 * x.nbytes + out.nbytes,
+        terms=n if variant is mse.SUM else 1,
+    )

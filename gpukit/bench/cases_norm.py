@@ -84,10 +84,17 @@ def _augment(variant: Variant, n: int, c: int, rows: int, cols: int) -> Example:
             mine[image] = whole[:, row : row + rows, col : col + cols]
 
     return example(
-        variant, (x.size,), (x, chance, most, True, np.float32(0)), x.shape, work,
-        given=(x, chance, padded), mine=True, told=(x, chance, most, True), cost=variant.cost(x.size),
+        variant,
+        (x.size,),
+        (x, chance, most, True, np.float32(0)),
+        x.shape,
+        work,
+        given=(x, chance, padded),
+        mine=True,
+        told=(x, chance, most, True),
+        cost=variant.cost(x.size),
         least=2 * x.nbytes + chance.nbytes,
-    )  # fmt: skip
+    )
 
 
 # ---- embeddings -----------------------------------------------------------------------------
@@ -106,9 +113,16 @@ def _embedding(variant: Variant, n: int, rows: int, cols: int) -> Example:
 
     inputs = index, _ = _index(n, rows), random(rows, cols)
     return example(
-        variant, (cols, n), inputs, (n, cols), work, mine=True, cost=variant.cost(n, cols),
-        least=2 * 4 * n * cols + index.nbytes, size=f"{n} of {rows} x {cols}",
-    )  # fmt: skip
+        variant,
+        (cols, n),
+        inputs,
+        (n, cols),
+        work,
+        mine=True,
+        cost=variant.cost(n, cols),
+        least=2 * 4 * n * cols + index.nbytes,
+        size=f"{n} of {rows} x {cols}",
+    )
 
 
 @group(*embedding.GRAD_VARIANTS, sizes=TABLE)
@@ -121,10 +135,17 @@ def _embedding_grad(variant: Variant, n: int, rows: int, cols: int) -> Example:
         xp.add.at(mine, index, grad)
 
     return answered(
-        variant, Launches(zeroed(out.reshape(-1)), launched(variant, covers, *inputs, out)), inputs, out,
-        work, mine=True, told=(*inputs, rows), cost=variant.cost(n, cols), terms=8,
+        variant,
+        Launches(zeroed(out.reshape(-1)), launched(variant, covers, *inputs, out)),
+        inputs,
+        out,
+        work,
+        mine=True,
+        told=(*inputs, rows),
+        cost=variant.cost(n, cols),
+        terms=8,
         size=f"{n} to {rows} x {cols}",
-    )  # fmt: skip
+    )
 
 
 # ---- normalisation --------------------------------------------------------------------------
@@ -145,9 +166,16 @@ def _layer_norm(variant: Variant, rows: int, cols: int) -> Example:
         xp.add(mine, bias, out=mine)
 
     return example(
-        variant, (rows,), (*given, EPS, *stats), (rows, cols), work, given=given, mine=True,
-        told=given, shared=4 * cols if variant.name == "block" else 0,
-    )  # fmt: skip
+        variant,
+        (rows,),
+        (*given, EPS, *stats),
+        (rows, cols),
+        work,
+        given=given,
+        mine=True,
+        told=given,
+        shared=4 * cols if variant.name == "block" else 0,
+    )
 
 
 def _layer_norm_known(rows: int, cols: int) -> tuple[Any, ...]:
@@ -245,9 +273,16 @@ def _batch_norm_grad_weight(variant: Variant, n: int, c: int, s: int) -> Example
         return (grad * ((x - mean[:, None]) * rstd[:, None])).sum(axis=(0, 2))
 
     return example(
-        variant, (c,), (*known, EPS), (c,), work, after=(rest,), told=(*known, weight), part=1,
+        variant,
+        (c,),
+        (*known, EPS),
+        (c,),
+        work,
+        after=(rest,),
+        told=(*known, weight),
+        part=1,
         terms=n * s,
-    )  # fmt: skip
+    )
 
 
 @group(GRAD_OF_INPUT, sizes=BATCH, small=[(2, 7, 70)])

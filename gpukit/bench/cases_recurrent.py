@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import (
-    Example,
-    answered,
-    group,
-    launched,
-    name_of,
-    poisoned,
-    random,
-)
+from gpukit.bench.register import Example, answered, group, launched, name_of, poisoned, random
 from gpukit.kernels.recurrent import VARIANTS
 from gpukit.launch import Variant
 
@@ -42,9 +34,7 @@ def _lstm_update(xp: Any, gates: Any, c: Any) -> list[Any]:
     return [o * xp.tanh(new_c), new_c]
 
 
-def _lstm_backward(
-    xp: Any, grad_h: Any, grad_c: Any, gates: Any, c: Any, new_c: Any
-) -> list[Any]:  # fmt: skip
+def _lstm_backward(xp: Any, grad_h: Any, grad_c: Any, gates: Any, c: Any, new_c: Any) -> list[Any]:
     (i, f, g, o), said = _parts(gates, 4), xp.tanh(new_c)
     grad = grad_c + grad_h * o * (1 - said * said)
     of_gates = grad * g, grad * c, grad * i, grad_h * said

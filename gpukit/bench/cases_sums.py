@@ -102,9 +102,15 @@ def _argmax_finish(variant: Variant, n: int) -> Example:
         return places[xp.argmax(x[places])]
 
     return example(
-        variant, places.shape, (x, places), poisoned((1,), np.int64), work, told=(x,),
-        cost=variant.cost(len(places)), size=f"{len(places):,} of {n:,}",
-    )  # fmt: skip
+        variant,
+        places.shape,
+        (x, places),
+        poisoned((1,), np.int64),
+        work,
+        told=(x,),
+        cost=variant.cost(len(places)),
+        size=f"{len(places):,} of {n:,}",
+    )
 
 
 @group(*dot.VARIANTS, sizes=N, small=past_a_tile)
@@ -164,9 +170,14 @@ def _add_offsets(variant: Variant, n: int) -> Example:
         return xp.add(mine, each, out=mine)
 
     return example(
-        variant, (n,), (offsets,), out, work, given=(each, x.copy()),
+        variant,
+        (n,),
+        (offsets,),
+        out,
+        work,
+        given=(each, x.copy()),
         expected=lambda: x.astype(np.float64) + each,
-    )  # fmt: skip
+    )
 
 
 @group(COMPACT_SCATTER, sizes=N)
@@ -179,9 +190,16 @@ def _compact(variant: Variant, n: int) -> Example:
         return xp.compress(keep, x, out=mine)
 
     return example(
-        variant, (n,), (x, keep, places), (kept,), work, given=(keep, x), mine=True, told=(x, keep),
+        variant,
+        (n,),
+        (x, keep, places),
+        (kept,),
+        work,
+        given=(keep, x),
+        mine=True,
+        told=(x, keep),
         cost=variant.cost(n, kept),
-    )  # fmt: skip
+    )
 
 
 @group(HISTOGRAM, PRIVATISED, sizes=N)

@@ -153,9 +153,16 @@ def _linear_grad(variant: Variant, n: int, i: int, o: int) -> Example:
         ((o, i), (grad, x), lambda _, grad, x: grad.T @ x),
     )[part]
     return example(
-        variant, shape[::-1], inputs, shape, work, told=(grad, x, weight), part=part,
-        terms=max(n, i, o), size=f"{n} x {i} to {o}",
-    )  # fmt: skip
+        variant,
+        shape[::-1],
+        inputs,
+        shape,
+        work,
+        told=(grad, x, weight),
+        part=part,
+        terms=max(n, i, o),
+        size=f"{n} x {i} to {o}",
+    )
 
 
 @group(*columns.VARIANTS, sizes=((600, 100), (20_000, 500), (100_000, 1000)))

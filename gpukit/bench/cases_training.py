@@ -60,9 +60,17 @@ def _optimizer(variant: Variant, n: int) -> Example:
         return _WORK[short](xp, numbers, grad, *given)
 
     return answered(
-        variant, ours, (), out, work, given=(grad, *mine, *spare), told=(param, grad, *state),
-        named={"lr": LR, "weight_decay": DECAY, **told}, part=0 if states else None, terms=8,
-    )  # fmt: skip
+        variant,
+        ours,
+        (),
+        out,
+        work,
+        given=(grad, *mine, *spare),
+        told=(param, grad, *state),
+        named={"lr": LR, "weight_decay": DECAY, **told},
+        part=0 if states else None,
+        terms=8,
+    )
 
 
 # ---- what NumPy does: a pass for each operation, into arrays that are there -------------------
@@ -174,9 +182,15 @@ def _adamw(xp: Any, rates: Any, g: Any, p: Any, m: Any, v: Any, _a: Any, b: Any)
 
 
 _WORK: dict[str, Callable[..., Any]] = {
-    "sgd": _sgd, "momentum": _momentum, "nesterov": _nesterov, "adagrad": _adagrad,
-    "rmsprop": _rmsprop, "adadelta": _adadelta, "adam": _adam, "adamw": _adamw,
-}  # fmt: skip
+    "sgd": _sgd,
+    "momentum": _momentum,
+    "nesterov": _nesterov,
+    "adagrad": _adagrad,
+    "rmsprop": _rmsprop,
+    "adadelta": _adadelta,
+    "adam": _adam,
+    "adamw": _adamw,
+}
 
 
 # ---- clipping -------------------------------------------------------------------------------
@@ -192,10 +206,16 @@ def _square_sum(variant: Variant, n: int) -> Example:
         return xp.sqrt(xp.dot(x, x))
 
     return answered(
-        variant, Launches(launched(variant, (n,), x, 0, partials), finish), (x,), out, work, terms=n,
-        expected=lambda: np.sqrt([variant.reference(x)]), least=x.nbytes,
+        variant,
+        Launches(launched(variant, (n,), x, 0, partials), finish),
+        (x,),
+        out,
+        work,
+        terms=n,
+        expected=lambda: np.sqrt([variant.reference(x)]),
+        least=x.nbytes,
         cost=together(variant.cost(n), clip.CLIP_SCALE.cost(partials.shape[0])),
-    )  # fmt: skip
+    )
 
 
 @group(clip.CLIP_SCALE, sizes=((300,), (1024,), (1024,)))
@@ -206,11 +226,17 @@ def _clip_scale(variant: Variant, blocks: int) -> Example:
         return xp.minimum(most / (xp.sqrt(xp.sum(partials)) + clip.EPS), 1)
 
     return example(
-        variant, (1,), (partials, most, norm), (1,), work, given=(partials,), terms=blocks,
+        variant,
+        (1,),
+        (partials, most, norm),
+        (1,),
+        work,
+        given=(partials,),
+        terms=blocks,
         expected=lambda: np.minimum(
             2 / (np.sqrt(partials.sum(dtype=np.float64, keepdims=True)) + clip.EPS), 1
         ),
-    )  # fmt: skip
+    )
 
 
 @group(*clip.SCALE_VARIANTS, sizes=N)
@@ -221,9 +247,14 @@ def _scale(variant: Variant, n: int) -> Example:
         return xp.multiply(mine, factor[0], out=mine)
 
     return example(
-        variant, (n,), (factor,), launch.to_device(x.copy()), work, given=(x.copy(),),
+        variant,
+        (n,),
+        (factor,),
+        launch.to_device(x.copy()),
+        work,
+        given=(x.copy(),),
         expected=lambda: x.astype(np.float64),
-    )  # fmt: skip
+    )
 
 
 # ---- bias and activation in one pass ---------------------------------------------------------
@@ -269,10 +300,15 @@ def _bias_backward(variant: Variant, rows: int, cols: int) -> Example:
     of_gelu, chunks = variant is GELU_GRAD, columns.chunks_of(rows)
     bias = (random(cols, draw=2),) if of_gelu else ()
     return example(
-        variant, (cols, chunks), (random(rows, cols), random(rows, cols, draw=1), *bias),
-        (rows, cols), _gelu_back if of_gelu else _relu_back,
-        after=(poisoned((chunks, cols), np.float32),), mine=True, part=0,
-    )  # fmt: skip
+        variant,
+        (cols, chunks),
+        (random(rows, cols), random(rows, cols, draw=1), *bias),
+        (rows, cols),
+        _gelu_back if of_gelu else _relu_back,
+        after=(poisoned((chunks, cols), np.float32),),
+        mine=True,
+        part=0,
+    )
 
 
 # ---- the backward pass of a layer in three ways ----------------------------------------------
@@ -301,7 +337,13 @@ def _backprop(variant: Variant, n: int, i: int, o: int, k: int) -> Example:
         return delta if alone else delta.T @ x
 
     return answered(
-        variant, ours, (above, weight, y, x), deltas if alone else out, work, terms=n + k,
+        variant,
+        ours,
+        (above, weight, y, x),
+        deltas if alone else out,
+        work,
+        terms=n + k,
         expected=lambda: work(np, np.asarray(above, np.float64), weight, y, x),
-        cost=variant.cost(n, o, k) if alone else None, size=f"{n} x {i} to {o} to {k}",
-    )  # fmt: skip
+        cost=variant.cost(n, o, k) if alone else None,
+        size=f"{n} x {i} to {o} to {k}",
+    )

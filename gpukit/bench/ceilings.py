@@ -63,8 +63,9 @@ def measure(*, quick: bool = False) -> Ceilings:
 def _of_host() -> Ceilings:
     threads = pool.workers()
     source, copy = np.ones(_COPIED_ON_HOST, np.float32), np.zeros(_COPIED_ON_HOST, np.float32)
-    parts = [slice(k * len(source) // threads, (k + 1) * len(source) // threads)
-             for k in range(threads)]  # fmt: skip
+    parts = [
+        slice(k * len(source) // threads, (k + 1) * len(source) // threads) for k in range(threads)
+    ]
     a, out = np.ones((_SIDE, _SIDE), np.float32), np.empty((_SIDE, _SIDE), np.float32)
     with ThreadPoolExecutor(threads) as workers:
 

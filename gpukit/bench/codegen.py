@@ -64,19 +64,39 @@ BARS = {
     "matmul_nt_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),
     "matmul_tn_tiled": Bar(ffma=0.13),
     "matmul_tn_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
-    **{f"{name}_vectorised": Bar(wide=("LDG", "STG")) for name in (
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw", "scale",
-    )},
+    **{
+        f"{name}_vectorised": Bar(wide=("LDG", "STG"))
+        for name in (
+            "sgd",
+            "momentum",
+            "nesterov",
+            "adagrad",
+            "rmsprop",
+            "adadelta",
+            "adam",
+            "adamw",
+            "scale",
+        )
+    },
     "square_sum_vectorised": Bar(wide=("LDG",)),
     "fill_wide": Bar(wide=("STG",)),
     **{
         f"{name}_wide": Bar(wide=("LDG", "STG"))
         for name in (
-            "vector_add", "saxpy", "copy", "relu", "sigmoid", "tanh", "gelu", "relu_grad",
-            "sigmoid_grad", "tanh_grad", "gelu_grad",
+            "vector_add",
+            "saxpy",
+            "copy",
+            "relu",
+            "sigmoid",
+            "tanh",
+            "gelu",
+            "relu_grad",
+            "sigmoid_grad",
+            "tanh_grad",
+            "gelu_grad",
         )
     },
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -230,9 +250,15 @@ def row(line: Line) -> list[str]:
     share = f"{line.ffma_in_loop:.0%}" if line.ffma_in_loop else "-"
     wide = " ".join(f"{count} {access}" for access, count in line.wide.items())
     return [
-        line.kernel, line.arch, str(line.registers), str(line.spilled), str(line.shared),
-        str(line.instructions) if line.listed else "-", share, wide or "-",
-    ]  # fmt: skip
+        line.kernel,
+        line.arch,
+        str(line.registers),
+        str(line.spilled),
+        str(line.shared),
+        str(line.instructions) if line.listed else "-",
+        share,
+        wide or "-",
+    ]
 
 
 def as_json(lines: Sequence[Line]) -> dict[str, Any]:
@@ -240,9 +266,14 @@ def as_json(lines: Sequence[Line]) -> dict[str, Any]:
     kernels: dict[str, dict[str, Any]] = {}
     for line in lines:
         kernels.setdefault(line.kernel, {})[line.arch] = {
-            "registers": line.registers, "spilled": line.spilled, "stack": line.stack,
-            "shared": line.shared, "instructions": line.instructions, "mix": line.mix,
-            "wide": line.wide, "ffma_in_loop": round(line.ffma_in_loop, 4),
+            "registers": line.registers,
+            "spilled": line.spilled,
+            "stack": line.stack,
+            "shared": line.shared,
+            "instructions": line.instructions,
+            "mix": line.mix,
+            "wide": line.wide,
+            "ffma_in_loop": round(line.ffma_in_loop, 4),
             "tensor_in_loop": line.tensor_in_loop,
-        }  # fmt: skip
+        }
     return {"tool": lines[0].tool, "kernels": kernels}

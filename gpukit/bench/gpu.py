@@ -74,9 +74,12 @@ class Events:
         self.begin, self.end = cuda.event(), cuda.event()
         rest, block = cuda.device_array(FLUSHED, np.float32), reduce_trees.BLOCK
         self.flush = Launch(
-            reduce.sum_grid_stride_kernel, launch.resident_blocks(block), block,
-            rest, cuda.device_array(1, np.float32),
-        )  # fmt: skip
+            reduce.sum_grid_stride_kernel,
+            launch.resident_blocks(block),
+            block,
+            rest,
+            cuda.device_array(1, np.float32),
+        )
         self.flush()  # compiles
 
     def __call__(self, work: Work) -> float:

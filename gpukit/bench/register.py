@@ -21,8 +21,8 @@ class BenchError(errors.GpukitError):
 class Example(NamedTuple):
     """What a variant is launched on, where its answer lies, and how NumPy computes the same.
 
-    `given` are the arguments of `work`, the rest is as in `Comparison`. By default `cost` is that of
-    the sizes, and `size` names them.
+    `given` are the arguments of `work`, the rest is as in `Comparison`. By default `cost` is that
+    of the sizes, and `size` names them.
     """
 
     ours: Launch
@@ -241,9 +241,16 @@ def zeroed(out: Any) -> Launch:
 
 
 def example(
-    variant: launch.Variant, covers: Sizes, inputs: tuple[Any, ...], out: Any, work: Any,
-    *, after: tuple[Any, ...] = (), shared: int = 0, **rest: Any,
-) -> Example:  # fmt: skip
+    variant: launch.Variant,
+    covers: Sizes,
+    inputs: tuple[Any, ...],
+    out: Any,
+    work: Any,
+    *,
+    after: tuple[Any, ...] = (),
+    shared: int = 0,
+    **rest: Any,
+) -> Example:
     """Return the example of one launch, on the inputs, `out`, and what stands `after` it.
 
     With a shape for `out` it is a new array of float32. The rest is for `answered`.
@@ -255,10 +262,19 @@ def example(
 
 
 def answered(
-    variant: launch.Variant, ours: Launch, inputs: tuple[Any, ...], out: Any, work: Any,
-    *, given: tuple[Any, ...] | None = None, mine: bool = False,
-    told: tuple[Any, ...] | None = None, named: Any = None, part: int | None = None, **rest: Any,
-) -> Example:  # fmt: skip
+    variant: launch.Variant,
+    ours: Launch,
+    inputs: tuple[Any, ...],
+    out: Any,
+    work: Any,
+    *,
+    given: tuple[Any, ...] | None = None,
+    mine: bool = False,
+    told: tuple[Any, ...] | None = None,
+    named: Any = None,
+    part: int | None = None,
+    **rest: Any,
+) -> Example:
     """Return the example of launches that write `out`, with the answer of the variant's reference.
 
     The work takes the arrays among the inputs, or `given`; with `mine` one more, to write into.

@@ -14,9 +14,16 @@ from gpukit.bench.timing import Result
 from gpukit.cpu.launch import pool
 
 HEADERS = (
-    "kernel", "size", "ours", "NumPy", "GB/s", "Gflop/s", "over floor", "of a library",
+    "kernel",
+    "size",
+    "ours",
+    "NumPy",
+    "GB/s",
+    "Gflop/s",
+    "over floor",
+    "of a library",
     "against NumPy",
-)  # fmt: skip
+)
 
 _NOTE = (
     "GB/s counts the bytes that the kernel's loads and stores ask for; caches serve many of them, "

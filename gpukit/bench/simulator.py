@@ -96,9 +96,13 @@ def _ask(
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "GPUKIT_STANDIN": "0"}
     try:
         done = subprocess.run(
-            [sys.executable, str(CHILD)], input=pickle.dumps(given), env=environment,
-            capture_output=True, timeout=seconds, check=False,
-        )  # fmt: skip
+            [sys.executable, str(CHILD)],
+            input=pickle.dumps(given),
+            env=environment,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return None, f"more than {seconds:.0f} s"
     if done.returncode:

@@ -272,6 +272,13 @@ def run(comparison: Comparison, seconds: float = 1.0) -> Result:
     first, error = first_answer(comparison)
     timing = None if error else compare(comparison.ours, comparison.on(np), seconds=seconds)
     return Result(
-        comparison.name, comparison.group, comparison.size, not error, error, first, timing,
-        comparison.cost, comparison.least,
-    )  # fmt: skip
+        comparison.name,
+        comparison.group,
+        comparison.size,
+        not error,
+        error,
+        first,
+        timing,
+        comparison.cost,
+        comparison.least,
+    )

@@ -158,9 +158,15 @@ def _so_far(kernel: Any, shape: Any, stopped: Interrupted) -> Report:
     seen = stopped.seen
     note = f"{stopped.words()}: findings and totals are those up to then."
     return _report(
-        kernel, shape, decode.findings(seen), seen.seconds, seen.blocks_done, [note],
-        seen.idle_warps, stopped=stopped.cause,
-    )  # fmt: skip
+        kernel,
+        shape,
+        decode.findings(seen),
+        seen.seconds,
+        seen.blocks_done,
+        [note],
+        seen.idle_warps,
+        stopped=stopped.cause,
+    )
 
 
 def _most_together(launch: Launch) -> int:
@@ -240,11 +246,15 @@ def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> li
     if different is not None:
         found.append(
             decode.make(
-                "block-order", _atomic_location(launch), array=different.array,
-                index=different.first, reason=different.order, count=different.differing,
+                "block-order",
+                _atomic_location(launch),
+                array=different.array,
+                index=different.first,
+                reason=different.order,
+                count=different.differing,
                 elements=different.elements,
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -311,9 +321,12 @@ def _gap(launch: Launch, seen: Seen, segment: Segment, array: Array) -> dict[str
     meant = any(extents.is_whole(array.name, axis, array.shape[axis]) for axis in cut)
     index = tuple(int(k) for k in np.unravel_index(first, array.shape))
     return {
-        "written": count, "elements": total, "first_unwritten": index, "index": index,
+        "written": count,
+        "elements": total,
+        "first_unwritten": index,
+        "index": index,
         "severity": "" if explained and (meant or not count) else INFO,
-    }  # fmt: skip
+    }
 
 
 def _cut_off(written: np.ndarray[Any, Any]) -> list[int]:
@@ -450,9 +463,15 @@ def _name(error: BaseException) -> str:
 
 
 def _report(
-    kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str],
-    idle_warps: int = 0, stopped: str = "",
-) -> Report:  # fmt: skip
+    kernel: Any,
+    shape: Any,
+    found: list[Finding],
+    seconds: float,
+    blocks: int,
+    notes: list[str],
+    idle_warps: int = 0,
+    stopped: str = "",
+) -> Report:
     name = kernel.py_func.__name__
     made = merging.Launch(name, shape.grid, shape.block, 1, blocks, seconds, idle_warps, stopped)
     counts = 1, seconds, blocks, idle_warps

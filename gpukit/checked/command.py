@@ -62,9 +62,14 @@ class Command:
     """
 
     def __init__(
-        self, name: str, kernel: Any, run: Run, refused: Refused | None = None,
-        join: Join | None = None, around: Around | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        kernel: Any,
+        run: Run,
+        refused: Refused | None = None,
+        join: Join | None = None,
+        around: Around | None = None,
+    ) -> None:
         self.name = name
         self.kernel = _kernel_of(name, kernel)
         self._function = kernel if inspect.isroutine(kernel) else None

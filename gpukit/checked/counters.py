@@ -33,14 +33,18 @@ def _accesses(space: str, op: str, short: str) -> dict[str, Counter]:
     differs = f"{_MERGED}; {_KEPT}" if op == "load" else _MERGED if op == "store" else ""
     return {
         f"{space}_{op}_requests": Counter(
-            "requests", f"warp-level requests to {action} {space} memory",
-            f"l1tex__t_requests_{pipe}.sum", differs,
+            "requests",
+            f"warp-level requests to {action} {space} memory",
+            f"l1tex__t_requests_{pipe}.sum",
+            differs,
         ),
         f"{space}_{op}_sectors": Counter(
-            "sectors", "distinct 32-byte sectors that those requests touch",
-            f"l1tex__t_sectors_{pipe}.sum", differs,
+            "sectors",
+            "distinct 32-byte sectors that those requests touch",
+            f"l1tex__t_sectors_{pipe}.sum",
+            differs,
         ),
-    }  # fmt: skip
+    }
 
 
 def _shared(op: str, short: str) -> dict[str, Counter]:
@@ -48,18 +52,24 @@ def _shared(op: str, short: str) -> dict[str, Counter]:
     differs = _MERGED
     return {
         f"shared_{op}_requests": Counter(
-            "requests", f"warp-level requests of a shared {op}",
-            f"smsp__inst_executed_op_shared_{short}.sum", differs,
+            "requests",
+            f"warp-level requests of a shared {op}",
+            f"smsp__inst_executed_op_shared_{short}.sum",
+            differs,
         ),
         f"shared_{op}_wavefronts": Counter(
-            "passes", "passes through the 32 banks that those requests take (wavefronts)",
-            f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{short}.sum", differs,
+            "passes",
+            "passes through the 32 banks that those requests take (wavefronts)",
+            f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{short}.sum",
+            differs,
         ),
         f"shared_{op}_conflicts": Counter(
-            "passes", "passes beyond the minimum for the width of the elements (bank conflicts)",
-            f"l1tex__data_bank_conflicts_{pipe}.sum", differs,
+            "passes",
+            "passes beyond the minimum for the width of the elements (bank conflicts)",
+            f"l1tex__data_bank_conflicts_{pipe}.sum",
+            differs,
         ),
-    }  # fmt: skip
+    }
 
 
 COUNTERS: dict[str, Counter] = {
@@ -67,62 +77,89 @@ COUNTERS: dict[str, Counter] = {
     **_accesses("global", "store", "st"),
     **_accesses("global", "atomic", "atom"),
     "global_bytes_asked": Counter(
-        "bytes", "bytes that the threads request in global memory",
-        "smsp__sass_data_bytes_mem_global.sum", _KEPT,
+        "bytes",
+        "bytes that the threads request in global memory",
+        "smsp__sass_data_bytes_mem_global.sum",
+        _KEPT,
     ),
     "global_bytes_moved": Counter(
-        "bytes", "bytes of the sectors moved for them: 32 per sector",
-        "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum and _op_st.sum", _KEPT,
+        "bytes",
+        "bytes of the sectors moved for them: 32 per sector",
+        "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum and _op_st.sum",
+        _KEPT,
     ),
-    **_shared("load", "ld"), **_shared("store", "st"), **_shared("atomic", "atom"),
+    **_shared("load", "ld"),
+    **_shared("store", "st"),
+    **_shared("atomic", "atom"),
     "constant_requests": Counter(
-        "requests", "warp-level reads of constant memory",
+        "requests",
+        "warp-level reads of constant memory",
         "smsp__inst_executed_op_ldc.sum",
         "an instruction takes an operand at a fixed address in constant memory without a load",
     ),
     "constant_passes": Counter(
-        "passes", "distinct addresses in those requests: each takes a pass of its own",
-        "none",
+        "passes", "distinct addresses in those requests: each takes a pass of its own", "none"
     ),
     "local_requests": Counter(
-        "requests", "warp-level accesses to local arrays",
-        "smsp__inst_executed_op_local.sum", "a compiler keeps small local arrays in registers",
+        "requests",
+        "warp-level accesses to local arrays",
+        "smsp__inst_executed_op_local.sum",
+        "a compiler keeps small local arrays in registers",
     ),
     "warp_steps": Counter(
-        "statements", "statements that warps execute, counted once per warp",
-        "smsp__inst_executed.sum", "the tool counts machine instructions, several per statement",
+        "statements",
+        "statements that warps execute, counted once per warp",
+        "smsp__inst_executed.sum",
+        "the tool counts machine instructions, several per statement",
     ),
     "thread_steps": Counter(
-        "statements", "statements that threads execute",
-        "smsp__thread_inst_executed.sum", "as for warp_steps",
+        "statements",
+        "statements that threads execute",
+        "smsp__thread_inst_executed.sum",
+        "as for warp_steps",
     ),
     "branches": Counter(
-        "branches", "conditions of `if` and `while` that warps evaluate",
-        "smsp__sass_branch_targets.sum", _PREDICATED,
+        "branches",
+        "conditions of `if` and `while` that warps evaluate",
+        "smsp__sass_branch_targets.sum",
+        _PREDICATED,
     ),
     "divergent_branches": Counter(
-        "branches", "those of them at which the lanes of the warp diverge",
-        "smsp__sass_branch_targets_threads_divergent.sum", _PREDICATED,
+        "branches",
+        "those of them at which the lanes of the warp diverge",
+        "smsp__sass_branch_targets_threads_divergent.sum",
+        _PREDICATED,
     ),
     "barriers": Counter(
-        "barriers", "barriers that warps reach", "smsp__inst_executed_op_barrier.sum",
+        "barriers", "barriers that warps reach", "smsp__inst_executed_op_barrier.sum"
     ),
     "atomic_serial": Counter(
-        "updates", "updates of one address that are serialized, summed over requests",
-        "lts__t_sectors_op_atom.sum (only in ratio)", "the hardware may add up within a warp first",
+        "updates",
+        "updates of one address that are serialized, summed over requests",
+        "lts__t_sectors_op_atom.sum (only in ratio)",
+        "the hardware may add up within a warp first",
     ),
     "atomic_contention": Counter(
-        "updates", "most updates of one element in the launch (shared memory: in a block)", "none",
+        "updates", "most updates of one element in the launch (shared memory: in a block)", "none"
     ),
-    "flops_float16": Counter("operations", "arithmetic on float16",
-                             "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum, hmul, 2 * hfma"),
-    "flops_float32": Counter("operations", "arithmetic on float32",
-                             "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum, fmul, 2 * ffma",
-                             "functions such as exp become several instructions"),
-    "flops_float64": Counter("operations", "arithmetic on float64",
-                             "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum, dmul, 2 * dfma",
-                             "functions such as exp become several instructions"),
-}  # fmt: skip
+    "flops_float16": Counter(
+        "operations",
+        "arithmetic on float16",
+        "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum, hmul, 2 * hfma",
+    ),
+    "flops_float32": Counter(
+        "operations",
+        "arithmetic on float32",
+        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum, fmul, 2 * ffma",
+        "functions such as exp become several instructions",
+    ),
+    "flops_float64": Counter(
+        "operations",
+        "arithmetic on float64",
+        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum, dmul, 2 * dfma",
+        "functions such as exp become several instructions",
+    ),
+}
 
 # Counters that are merged by their maximum, not their sum.
 LARGEST = frozenset(["atomic_contention"])
@@ -138,30 +175,36 @@ class Ratio(NamedTuple):
 
 RATIOS: dict[str, Ratio] = {
     "sectors_per_request": Ratio(
-        "sectors", "32-byte sectors per global request; 4 is ideal for 4-byte elements",
+        "sectors",
+        "32-byte sectors per global request; 4 is ideal for 4-byte elements",
         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
     ),
     "bytes_used": Ratio(
-        "percent", "fraction of the moved bytes that threads requested; above 100 where they share",
+        "percent",
+        "fraction of the moved bytes that threads requested; above 100 where they share",
         "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
     ),
     "wavefronts_per_request": Ratio(
-        "passes", "passes through the banks per shared request (wavefronts)",
+        "passes",
+        "passes through the banks per shared request (wavefronts)",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum / smsp__inst_executed_op_shared.sum",
     ),
     "lanes_per_step": Ratio(
-        "lanes", "active lanes per statement of a warp; 32 without divergence",
+        "lanes",
+        "active lanes per statement of a warp; 32 without divergence",
         "smsp__thread_inst_executed_per_inst_executed.ratio",
     ),
     "branch_efficiency": Ratio(
-        "percent", "fraction of the branches at which the lanes of a warp agree",
+        "percent",
+        "fraction of the branches at which the lanes of a warp agree",
         "smsp__sass_average_branch_targets_threads_uniform.pct",
     ),
     "intensity": Ratio(
-        "operations per byte", "floating-point operations per byte moved from global memory",
+        "operations per byte",
+        "floating-point operations per byte moved from global memory",
         "the x axis of Nsight Compute's roofline",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass

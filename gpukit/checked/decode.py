@@ -20,14 +20,19 @@ from gpukit.cpu.launch import failure
 _HAZARDS = ("write-write", "read-write", "write-read")
 _UNSET = ("uninitialised-global", "uninitialised-shared", "uninitialised-local")
 _PLAIN = {
-    checker_state.WARP_RACE: "warp-race", checker_state.SAME_VALUE: "same-value-race",
-    checker_state.ATOMIC_RACE: "atomic-race", checker_state.OUTSIDE: "out-of-bounds",
-    checker_state.NEGATIVE: "negative-index", checker_state.WIDE: "int32-overflow",
-    checker_state.MISALIGNED: "misaligned", checker_state.MASK_MISSING: "warp-mask",
-    checker_state.MASK_CALLER: "warp-mask", checker_state.SOURCE: "shuffle-source",
+    checker_state.WARP_RACE: "warp-race",
+    checker_state.SAME_VALUE: "same-value-race",
+    checker_state.ATOMIC_RACE: "atomic-race",
+    checker_state.OUTSIDE: "out-of-bounds",
+    checker_state.NEGATIVE: "negative-index",
+    checker_state.WIDE: "int32-overflow",
+    checker_state.MISALIGNED: "misaligned",
+    checker_state.MASK_MISSING: "warp-mask",
+    checker_state.MASK_CALLER: "warp-mask",
+    checker_state.SOURCE: "shuffle-source",
     checker_state.AFTER_RETURN: "barrier-after-return",
     checker_state.GRID_RETURN: "cooperative-misuse",
-}  # fmt: skip
+}
 # The details for which a finding has fields of its own.
 _FIELDS = frozenset(
     ["kernel", "line", "other_line", "source", "array", "index", "threads", "blocks", "times"]
@@ -49,8 +54,14 @@ def make(
         details |= {"other_line": other.line, "other_what": getattr(other, "what", "")}
     message, fix = messages.describe(kind, {**details, "severity": severity})
     return Finding(
-        kind, severity, location.kernel, location.file, location.line,
-        location.source.strip(), message, fix,
+        kind,
+        severity,
+        location.kernel,
+        location.file,
+        location.line,
+        location.source.strip(),
+        message,
+        fix,
         other_line=other.line if other is not None else 0,
         other_source=other.source.strip() if other is not None else "",
         array=details.get("array", ""),
@@ -59,7 +70,7 @@ def make(
         blocks=tuple(details.get("blocks", ())),
         count=details.get("times", 1),
         details={k: v for k, v in details.items() if k not in _FIELDS},
-    )  # fmt: skip
+    )
 
 
 def findings(seen: Seen, function: Any = None) -> list[Finding]:
@@ -275,9 +286,11 @@ class _Row:
         shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
         own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.segments}
         return {
-            "array": location.array or "the array", "space": own.get(location.array, "global"),
-            "index": index, "shape": shape,
-        }  # fmt: skip
+            "array": location.array or "the array",
+            "space": own.get(location.array, "global"),
+            "index": index,
+            "shape": shape,
+        }
 
     def _element(self, location: Any, function: Any) -> dict[str, Any]:
         if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
@@ -288,10 +301,15 @@ class _Row:
         address = self.row[checker_state.F_ADDRESS]
         if self.segment.stride:
             address = (address - self.segment.begin) % self.segment.stride
-        return _as_passed(function, {
-            "array": array.name, "space": self.segment.space, "shape": array.shape,
-            "index": array.index_of(address),
-        })  # fmt: skip
+        return _as_passed(
+            function,
+            {
+                "array": array.name,
+                "space": self.segment.space,
+                "shape": array.shape,
+                "index": array.index_of(address),
+            },
+        )
 
     def _mixed(self) -> dict[str, Any]:
         """Return which access is atomic where only one of the two is."""
@@ -348,10 +366,13 @@ class _Row:
             hazard = _HAZARDS[self.row[checker_state.F_HAZARD]]
             same = self.what == checker_state.WARP_RACE
             return {
-                "hazard": hazard, "same_warp": same, "atomic": bool(self.row[checker_state.F_B]),
+                "hazard": hazard,
+                "same_warp": same,
+                "atomic": bool(self.row[checker_state.F_B]),
                 "elsewhere": self.row[checker_state.F_OTHER_BLOCK] == checker_state.NOBODY,
-                "block_count": self.seen.shape.blocks, **self._mixed(),
-            }  # fmt: skip
+                "block_count": self.seen.shape.blocks,
+                **self._mixed(),
+            }
         return {}
 
 

@@ -15,9 +15,17 @@ from gpukit import errors
 from gpukit.compiler import tree
 
 _VALUES = (
-    ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Call,
-    ast.operator, ast.unaryop, ast.expr_context,
-)  # fmt: skip
+    ast.Name,
+    ast.Constant,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Call,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+)
 _CALLS = (len, min, max, int, abs)
 PLACES = frozenset(["grid", *(f"threadIdx.{a}" for a in tree.AXES)])
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.RShift)

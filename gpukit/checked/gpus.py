@@ -87,48 +87,103 @@ _BLACKWELL = _limits((10, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
 # T4: data sheet (8.1 TFLOPS, 320 GB/s); deviceQuery (1590 MHz, 4 MB of L2). Float64 runs at 1/32
 # of float32 on Turing (programming guide, arithmetic throughput). No bfloat16.
 _T4 = Gpu(
-    "T4", "T4", sms=40, bandwidth=320e9, float32=8.1e12, float64=0.25e12, l2=4 * MB,
-    clock=1.59e9, **_TURING,
-)  # fmt: skip
+    "T4",
+    "T4",
+    sms=40,
+    bandwidth=320e9,
+    float32=8.1e12,
+    float64=0.25e12,
+    l2=4 * MB,
+    clock=1.59e9,
+    **_TURING,
+)
 
 # L4: data sheet (30.3 TFLOPS, 300 GB/s, bfloat16 242 TFLOPS with sparsity, which doubles it).
 # 58 SMs are the data sheet's 7424 cores. Float64 runs at 1/64 of float32 on compute capability
 # 8.9. L2 and clock: Ada architecture white paper, version 2.01.
 _L4 = Gpu(
-    "L4", "L4", sms=58, bandwidth=300e9, float32=30.3e12, float64=0.47e12,
-    tensor_bfloat16=121e12, l2=48 * MB, clock=2.04e9, **_ADA,
-)  # fmt: skip
+    "L4",
+    "L4",
+    sms=58,
+    bandwidth=300e9,
+    float32=30.3e12,
+    float64=0.47e12,
+    tensor_bfloat16=121e12,
+    l2=48 * MB,
+    clock=2.04e9,
+    **_ADA,
+)
 
 # A100: data sheet of the 80 GB SXM card. The 40 GB card differs in bandwidth: 1555 GB/s.
 _A100 = Gpu(
-    "A100", "A100 SXM 80 GB", sms=108, bandwidth=2039e9, float32=19.5e12, float64=9.7e12,
-    tensor_bfloat16=312e12, l2=40 * MB, clock=1.41e9, **_AMPERE,
-)  # fmt: skip
+    "A100",
+    "A100 SXM 80 GB",
+    sms=108,
+    bandwidth=2039e9,
+    float32=19.5e12,
+    float64=9.7e12,
+    tensor_bfloat16=312e12,
+    l2=40 * MB,
+    clock=1.41e9,
+    **_AMPERE,
+)
 
 # RTX 4090: Ada architecture white paper, version 2.01 (bfloat16 with float32 sums).
 _RTX_4090 = Gpu(
-    "RTX 4090", "GeForce RTX 4090", sms=128, bandwidth=1008e9, float32=82.6e12,
-    float64=1.29e12, tensor_bfloat16=165.2e12, l2=72 * MB, clock=2.52e9, **_ADA,
-)  # fmt: skip
+    "RTX 4090",
+    "GeForce RTX 4090",
+    sms=128,
+    bandwidth=1008e9,
+    float32=82.6e12,
+    float64=1.29e12,
+    tensor_bfloat16=165.2e12,
+    l2=72 * MB,
+    clock=2.52e9,
+    **_ADA,
+)
 
 # H100 and H200: data sheets of the SXM modules; their bfloat16 figure of 1979 is with sparsity.
 # Clock and L2: Hopper architecture white paper. The H200 is the same chip with other memory.
 _H100 = Gpu(
-    "H100", "H100 SXM", sms=132, bandwidth=3.35e12, float32=67e12, float64=34e12,
-    tensor_bfloat16=989e12, l2=50 * MB, clock=1.98e9, **_HOPPER,
-)  # fmt: skip
+    "H100",
+    "H100 SXM",
+    sms=132,
+    bandwidth=3.35e12,
+    float32=67e12,
+    float64=34e12,
+    tensor_bfloat16=989e12,
+    l2=50 * MB,
+    clock=1.98e9,
+    **_HOPPER,
+)
 _H200 = Gpu(
-    "H200", "H200 SXM", sms=132, bandwidth=4.8e12, float32=67e12, float64=34e12,
-    tensor_bfloat16=989e12, l2=50 * MB, clock=1.98e9, **_HOPPER,
-)  # fmt: skip
+    "H200",
+    "H200 SXM",
+    sms=132,
+    bandwidth=4.8e12,
+    float32=67e12,
+    float64=34e12,
+    tensor_bfloat16=989e12,
+    l2=50 * MB,
+    clock=1.98e9,
+    **_HOPPER,
+)
 
 # B200: Blackwell architecture technical brief (HGX, 1000 W). Later sheets are said to give 75
 # and 37 TFLOPS for float32 and float64. SMs and L2: as measured by Chips and Cheese, 2025. No
 # sheet names the clock.
 _B200 = Gpu(
-    "B200", "B200 SXM", sms=148, bandwidth=8e12, float32=80e12, float64=40e12,
-    tensor_bfloat16=2250e12, l2=126 * MB, clock=None, **_BLACKWELL,
-)  # fmt: skip
+    "B200",
+    "B200 SXM",
+    sms=148,
+    bandwidth=8e12,
+    float32=80e12,
+    float64=40e12,
+    tensor_bfloat16=2250e12,
+    l2=126 * MB,
+    clock=None,
+    **_BLACKWELL,
+)
 
 GPUS = {gpu.name: gpu for gpu in (_T4, _L4, _A100, _RTX_4090, _H100, _H200, _B200)}
 CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
@@ -149,9 +204,13 @@ def float32_lanes(capability: tuple[int, int]) -> int:
 # TF32 and of bfloat16 with float32 sums: the throughputs of NVIDIA's data sheets divided by SMs
 # and clock.
 _TENSOR = {
-    (8, 0): (1024, 2048), (8, 6): (256, 512), (8, 7): (512, 1024), (8, 9): (256, 512),
-    (9, 0): (2048, 4096), (10, 0): (4096, 8192),
-}  # fmt: skip
+    (8, 0): (1024, 2048),
+    (8, 6): (256, 512),
+    (8, 7): (512, 1024),
+    (8, 9): (256, 512),
+    (9, 0): (2048, 4096),
+    (10, 0): (4096, 8192),
+}
 
 
 def tensor_flops(capability: tuple[int, int]) -> tuple[int, int]:

@@ -120,9 +120,15 @@ class Launch:
         self.arguments = self.packed.arguments  # with defaults and extensions applied
 
     def run(
-        self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,
-        words: dict[int, int] | None = None, uninitialised: Any = None, reads: Any = None,
-    ) -> Seen:  # fmt: skip
+        self,
+        functions: tuple[int, ...],
+        *,
+        races: bool = True,
+        progress: Progress | None = None,
+        words: dict[int, int] | None = None,
+        uninitialised: Any = None,
+        reads: Any = None,
+    ) -> Seen:
         """Run all blocks in order, calling `functions` (`engine/entries.py`) for all that happens.
 
         `words` go into the checker; `uninitialised(segment)` returns flags of cells without a
@@ -278,9 +284,14 @@ class CheckerState:
     """The checker's state of one launch, and the tables that its addresses point to."""
 
     def __init__(
-        self, launch: Launch, all_segments: list[Segment], first: int, races: bool,
-        functions: tuple[int, ...], extra: dict[int, int],
-    ) -> None:  # fmt: skip
+        self,
+        launch: Launch,
+        all_segments: list[Segment],
+        first: int,
+        races: bool,
+        functions: tuple[int, ...],
+        extra: dict[int, int],
+    ) -> None:
         shape = launch.shape
         self.stopped = False  # by the watchdog
         self.blocks = shape.blocks if launch.compiled.whole_grid else 0
@@ -369,18 +380,31 @@ class CheckerState:
             )
 
     def seen(
-        self, launch: Launch, all_segments: list[Segment], first: int, seconds: float,
+        self,
+        launch: Launch,
+        all_segments: list[Segment],
+        first: int,
+        seconds: float,
         error: BaseException | None,
-    ) -> Seen:  # fmt: skip
+    ) -> Seen:
         """Return what was found."""
         for row, segment in zip(self.table, all_segments, strict=False):
             segment.begin, segment.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
-        return Seen(launch.compiled, launch.shape, all_segments,
-                    self.findings[: int(self.words[checker_state.FOUND])],
-                    int(self.words[checker_state.LOST]),
-                    int(self.words[checker_state.IDLE_BLOCKS]),
-                    int(self.words[checker_state.FIRST_IDLE]), first, seconds, error, self.words,
-                    self.stopped, np.flatnonzero(self.adders).tolist())  # fmt: skip
+        return Seen(
+            launch.compiled,
+            launch.shape,
+            all_segments,
+            self.findings[: int(self.words[checker_state.FOUND])],
+            int(self.words[checker_state.LOST]),
+            int(self.words[checker_state.IDLE_BLOCKS]),
+            int(self.words[checker_state.FIRST_IDLE]),
+            first,
+            seconds,
+            error,
+            self.words,
+            self.stopped,
+            np.flatnonzero(self.adders).tolist(),
+        )
 
 
 __all__ = ["Launch", "Seen", "errors"]

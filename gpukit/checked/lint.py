@@ -47,9 +47,11 @@ class Accident(NamedTuple):
 
 
 def accidents(
-    function: Any, argument_types: tuple[Any, ...], floats: frozenset[int] = frozenset(),
+    function: Any,
+    argument_types: tuple[Any, ...],
+    floats: frozenset[int] = frozenset(),
     chosen: bool = False,
-) -> list[Accident]:  # fmt: skip
+) -> list[Accident]:
     """Return the float64 expressions of a kernel whose arrays of floats are all float32.
 
     Those of its device functions are included.

@@ -55,8 +55,9 @@ def snapshot(arrays: list[Any]) -> list[Any] | None:
     return [a.copy() for a in arrays]
 
 
-def compare(launch: Launch, state: Any, arrays: list[Any], names: list[str],
-            before: list[Any]) -> Difference | None:  # fmt: skip
+def compare(
+    launch: Launch, state: Any, arrays: list[Any], names: list[str], before: list[Any]
+) -> Difference | None:
     """Run the blocks in other orders from the same start; leave the arrays as they are now."""
     after = [a.copy() for a in arrays]
     try:

@@ -60,9 +60,15 @@ def _level_of_the_launch() -> int:
 def _failed(found: Finding, rest: str = "") -> errors.CheckFailed:
     """Return the error for a finding."""
     return errors.CheckFailed(
-        f"{found.kind}: {found.message}{rest}", kernel=found.kernel, file=found.file,
-        line=found.line, source=found.source, fix=found.fix, array=found.array, index=found.index,
-    )  # fmt: skip
+        f"{found.kind}: {found.message}{rest}",
+        kernel=found.kernel,
+        file=found.file,
+        line=found.line,
+        source=found.source,
+        fix=found.fix,
+        array=found.array,
+        index=found.index,
+    )
 
 
 def _warning(found: Finding) -> errors.CheckWarning:

@@ -31,9 +31,11 @@ class Bar:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.line.clear()
 
     def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:

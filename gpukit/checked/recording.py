@@ -63,16 +63,21 @@ def record_checked(
     own = _source(source.shown(kernel.py_func))
     mine = {line["line"] for line in own}
     recording = {
-        "version": 1, "kernel": kernel.py_func.__name__,
+        "version": 1,
+        "kernel": kernel.py_func.__name__,
         "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),
         "source": own,
         # Lines of device functions, as in the source.
         "elsewhere": {p.line: p.source for p in made.locations if p.line not in mine},
-        "grid": list(shape.grid), "block": list(shape.block),
-        "warp_size": 32, "arrays": arrays.listed, "variables":
-        launch.compiled.instrumentation.variables, "steps": steps, "findings": [_placed(f.as_dict(),
-        steps, shape, arrays.listed) for f in report.findings], "truncated": None,
-    }  # fmt: skip
+        "grid": list(shape.grid),
+        "block": list(shape.block),
+        "warp_size": 32,
+        "arrays": arrays.listed,
+        "variables": launch.compiled.instrumentation.variables,
+        "steps": steps,
+        "findings": [_placed(f.as_dict(), steps, shape, arrays.listed) for f in report.findings],
+        "truncated": None,
+    }
     left_out = [
         f"Of the {size:,} elements of {', '.join(a for a, n in arrays.cut.items() if n == size)}"
         f" the first {MOST_ELEMENTS:,} are shown."
@@ -145,9 +150,15 @@ class _Arrays:
     ) -> int:
         self.numbers[key] = len(self.listed)
         self.listed.append(
-            {"name": name, "space": space, "shape": list(shape), "dtype": dtype,
-             "before": before, "owner": owner}
-        )  # fmt: skip
+            {
+                "name": name,
+                "space": space,
+                "shape": list(shape),
+                "dtype": dtype,
+                "before": before,
+                "owner": owner,
+            }
+        )
         return self.numbers[key]
 
     def find(
@@ -166,8 +177,9 @@ class _Arrays:
         found = self.numbers.get(key)
         if found is None:
             size = int(np.prod(array.shape))
-            found = self._add(key, array.name, segment.space, array.shape, array.dtype,
-                              [None] * size, owner)  # fmt: skip
+            found = self._add(
+                key, array.name, segment.space, array.shape, array.dtype, [None] * size, owner
+            )
         return [(found, self._inside(segment, offset) // array.itemsize, array.dtype)]
 
     def _global(self, segment: Segment, arrays: list[Any], address: int) -> list[Any]:
@@ -231,8 +243,16 @@ class _Steps:
         self.open = {k: v for k, v in self.open.items() if k[0] != block}
 
     def _begin(self, block: int, warp: int, line: int, kind: str, lanes: int) -> dict[str, Any]:
-        step = {"block": block, "warp": warp, "line": line, "kind": kind, "lanes": lanes,
-                "reads": [], "writes": [], "set": {}}  # fmt: skip
+        step = {
+            "block": block,
+            "warp": warp,
+            "line": line,
+            "kind": kind,
+            "lanes": lanes,
+            "reads": [],
+            "writes": [],
+            "set": {},
+        }
         self.steps.append(step)
         self.open[block, warp] = step
         return step
@@ -309,19 +329,22 @@ def _decode(bits: int, more: int, dtype: str) -> Any:
 
 
 def _placed(
-    finding: dict[str, Any], steps: list[dict[str, Any]], shape: configure.Configuration,
+    finding: dict[str, Any],
+    steps: list[dict[str, Any]],
+    shape: configure.Configuration,
     arrays: list[dict[str, Any]],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Add to a finding the number of the step in which it happens."""
     block, thread = _first(finding["blocks"]), _first(finding["threads"])
     number = _linear(block, shape.grid) if block else None
     warp = _linear(thread, shape.block) // 32 if thread else None
     here = [
-        k for k, step in enumerate(steps)
+        k
+        for k, step in enumerate(steps)
         if step["line"] == finding["line"]
         and (number is None or step["block"] == number)
         and (warp is None or step["warp"] == warp)
-    ]  # fmt: skip
+    ]
     lane = _linear(thread, shape.block) % 32 if thread else None
     touching = [k for k in here if _touches(steps[k], lane, _flat(finding, arrays))]
     finding["step"] = next(iter([*touching, *here]), None)

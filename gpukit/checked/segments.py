@@ -102,9 +102,17 @@ def of_array(name: str, value: np.ndarray, on_device: bool = False) -> Array:
     """Return an array's description for segments."""
     low, high = np.lib.array_utils.byte_bounds(value)
     return Array(
-        name, value.__array_interface__["data"][0], value.shape, value.strides, value.itemsize,
-        str(value.dtype), (low, high), value, on_device, tuple(_grains(value.dtype)),
-    )  # fmt: skip
+        name,
+        value.__array_interface__["data"][0],
+        value.shape,
+        value.strides,
+        value.itemsize,
+        str(value.dtype),
+        (low, high),
+        value,
+        on_device,
+        tuple(_grains(value.dtype)),
+    )
 
 
 def _grains(dtype: np.dtype[Any]) -> Iterator[int]:

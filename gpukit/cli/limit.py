@@ -42,9 +42,11 @@ class TimeLimit:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         frames: TracebackType | None,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         with contextlib.suppress(KeyboardInterrupt):  # sent as the body ended
             self._over.set()
         stop.explain(None)

@@ -121,9 +121,10 @@ def _add(commands: Any, name: str, answer: str, text: str, *, json: bool = True)
 def _machine_commands(commands: Any) -> None:
     text = "say what this machine is, what is wrong with it, and where gpukit writes"
     _add(commands, "doctor", "machine.doctor", text).add_argument(
-        "--clear", action="store_true",
+        "--clear",
+        action="store_true",
         help="empty the caches, which can be made again, and say what was removed",
-    )  # fmt: skip
+    )
     bench = _add(commands, "bench", "machine.bench", "time the kernels against NumPy")
     bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
     bench.add_argument("--quick", action="store_true", help="small sizes and little time")
@@ -154,9 +155,10 @@ def _watch_commands(commands: Any) -> None:
     text = "run a script and count the memory traffic of its launches, line by line"
     profile = _add(commands, "profile", "watch.profile", text)
     profile.add_argument(
-        "--occupancy", action="store_true",
+        "--occupancy",
+        action="store_true",
         help="compile for GPUs to count registers, where the cuda extra is installed",
-    )  # fmt: skip
+    )
     text = "run a script and write pages that step through its launches"
     play = _add(commands, "play", "watch.play", text)
     play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default gpukit-play")
@@ -165,9 +167,12 @@ def _watch_commands(commands: Any) -> None:
     )
     for parser in (check, profile, play):
         parser.add_argument(
-            "--timeout", type=_seconds, default=None, metavar="S",
+            "--timeout",
+            type=_seconds,
+            default=None,
+            metavar="S",
             help="stop the script after S seconds, say how far it came, and exit with 1",
-        )  # fmt: skip
+        )
         _script(parser)
 
 
@@ -176,13 +181,17 @@ def _code_commands(commands: Any) -> None:
         text = f"show the {language} of a kernel beside its source; needs no GPU"
         code = _add(commands, name, f"code.{name}", text)
         code.add_argument(
-            "kernel", metavar="KERNEL",
+            "kernel",
+            metavar="KERNEL",
             help="a kernel of the book, matmul_tiled, or of a file of yours, my.py::my_kernel",
-        )  # fmt: skip
+        )
         code.add_argument(
-            "--arch", type=_arch, default=(9, 0), metavar="sm_NN",
+            "--arch",
+            type=_arch,
+            default=(9, 0),
+            metavar="sm_NN",
             help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",
-        )  # fmt: skip
+        )
     text = "compile the kernels for GPUs and refuse spills, float64 by accident, narrow loads"
     gate = _add(commands, "codegen", "code.codegen", text)
     gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
@@ -194,9 +203,11 @@ def _code_commands(commands: Any) -> None:
 
 def _script(parser: Any) -> None:
     parser.add_argument(
-        "-m", dest="module", action="store_true",
+        "-m",
+        dest="module",
+        action="store_true",
         help="SCRIPT.py is the name of a module, as after `python -m`",
-    )  # fmt: skip
+    )
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument(
         "arguments",
@@ -211,9 +222,10 @@ def _learner_commands(commands: Any) -> None:
     start = _add(commands, "start", "start.start", text)
     start.add_argument("folder", metavar="FOLDER", help="a new folder, or your workbook")
     start.add_argument(
-        "--update", action="store_true",
+        "--update",
+        action="store_true",
         help="renew what you have not changed in your workbook, and say what stays",
-    )  # fmt: skip
+    )
     # `make lab` opens the workbook itself, and need not say how.
     start.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
     _add(commands, "list", "learner.list_exercises", "list the exercises and how far you are")

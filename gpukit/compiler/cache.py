@@ -93,12 +93,18 @@ def load(name: str) -> Compiled | None:
         return None
     places = {int(k): locations.SourceLocation(**v) for k, v in head["locations"].items()}
     return Compiled(
-        entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
-        head["shared_bytes"], head["local_bytes"],
+        entry,
+        code,
+        head["per_thread"],
+        head["per_block"],
+        head["whole_grid"],
+        places,
+        head["shared_bytes"],
+        head["local_bytes"],
         Instrumentation(**head["instrumentation"]),
         {int(k): (getattr(builtins, kind), tuple(v)) for k, (kind, v) in head["raised"].items()},
         head["coarsened"],
-    )  # fmt: skip
+    )
 
 
 def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
@@ -116,14 +122,18 @@ def save(name: str, made: Compiled) -> None:
     if where is None or not _keepable(made):
         return
     head = {
-        "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
-        "per_block": made.per_block, "whole_grid": made.whole_grid,
-        "locations": locations.export(set(made.locations)), "shared_bytes": made.shared_bytes,
+        "symbol": made.code.symbol,
+        "needs": made.code.needs,
+        "per_thread": made.per_thread,
+        "per_block": made.per_block,
+        "whole_grid": made.whole_grid,
+        "locations": locations.export(set(made.locations)),
+        "shared_bytes": made.shared_bytes,
         "local_bytes": made.local_bytes,
         "instrumentation": asdict(made.instrumentation),
         "raised": {k: (kind.__name__, given) for k, (kind, given) in made.raised.items()},
         "coarsened": made.coarsened,
-    }  # fmt: skip
+    }
     text = json.dumps(head).encode()
     rest = len(text).to_bytes(8, "little") + text + made.code.object
     try:

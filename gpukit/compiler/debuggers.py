@@ -7,9 +7,24 @@ import builtins
 from typing import Any
 
 _MODULES = frozenset(
-    ["IPython", "_pytest.debugging", "bdb", "bpdb", "bpython", "code", "debugpy", "ipdb", "pdb",
-     "pudb", "pydevd", "rpdb", "trepan", "wdb", "web_pdb"]
-)  # fmt: skip
+    [
+        "IPython",
+        "_pytest.debugging",
+        "bdb",
+        "bpdb",
+        "bpython",
+        "code",
+        "debugpy",
+        "ipdb",
+        "pdb",
+        "pudb",
+        "pydevd",
+        "rpdb",
+        "trepan",
+        "wdb",
+        "web_pdb",
+    ]
+)
 
 RULE = (
     "A kernel cannot stop in a debugger or at a prompt: its threads run as compiled code, here and "

@@ -37,8 +37,9 @@ def _foreign(kind: str) -> Iterator[Any]:
     """Yield the third-party typing templates of one kind, "functions" or "attributes"."""
     templates = sys.modules.get("numba.core.typing.templates")
     ours = sys.modules.get("gpukit.compiler.kernel_target")
-    for registry in filter(None, (templates and templates.builtin_registry,
-                                  ours and ours.declarations)):  # fmt: skip
+    for registry in filter(
+        None, (templates and templates.builtin_registry, ours and ours.declarations)
+    ):
         yield from _foreign_in(registry, kind, len(getattr(registry, kind)))
 
 

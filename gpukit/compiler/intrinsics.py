@@ -44,26 +44,84 @@ class Dim3(Intrinsic):
 
 DIM3_NAMES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 ATOMIC_NAMES = (
-    "add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min",
-    "nanmax", "nanmin", "compare_and_swap", "cas",
-)  # fmt: skip
+    "add",
+    "sub",
+    "and_",
+    "or_",
+    "xor",
+    "inc",
+    "dec",
+    "exch",
+    "max",
+    "min",
+    "nanmax",
+    "nanmin",
+    "compare_and_swap",
+    "cas",
+)
 BARRIER_NAMES = ("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or")
 SHUFFLE_NAMES = (
-    "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "shfl_sync_intrinsic",
-)  # fmt: skip
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_down_sync",
+    "shfl_xor_sync",
+    "shfl_sync_intrinsic",
+)
 VOTE_NAMES = (
-    "all_sync", "any_sync", "eq_sync", "ballot_sync", "vote_sync_intrinsic",
-    "match_any_sync", "match_all_sync", "activemask",
-)  # fmt: skip
+    "all_sync",
+    "any_sync",
+    "eq_sync",
+    "ballot_sync",
+    "vote_sync_intrinsic",
+    "match_any_sync",
+    "match_all_sync",
+    "activemask",
+)
 FENCE_NAMES = ("threadfence", "threadfence_block", "threadfence_system")
 SCALAR_NAMES = (
-    "popc", "brev", "clz", "ffs", "fma", "cbrt", "rsqrt", "selp", "nanosleep", "lanemask_lt",
-)  # fmt: skip
+    "popc",
+    "brev",
+    "clz",
+    "ffs",
+    "fma",
+    "cbrt",
+    "rsqrt",
+    "selp",
+    "nanosleep",
+    "lanemask_lt",
+)
 FP16_NAMES = (
-    "hadd", "hsub", "hmul", "hfma", "hneg", "habs", "hmax", "hmin", "hdiv", "hsin", "hcos",
-    "hlog", "hlog2", "hlog10", "hexp", "hexp2", "hexp10", "hsqrt", "hrsqrt", "hrcp", "hceil",
-    "hfloor", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt",
-)  # fmt: skip
+    "hadd",
+    "hsub",
+    "hmul",
+    "hfma",
+    "hneg",
+    "habs",
+    "hmax",
+    "hmin",
+    "hdiv",
+    "hsin",
+    "hcos",
+    "hlog",
+    "hlog2",
+    "hlog10",
+    "hexp",
+    "hexp2",
+    "hexp10",
+    "hsqrt",
+    "hrsqrt",
+    "hrcp",
+    "hceil",
+    "hfloor",
+    "htrunc",
+    "hrint",
+    "heq",
+    "hne",
+    "hge",
+    "hgt",
+    "hle",
+    "hlt",
+)
 
 _MARKERS: dict[str, Intrinsic] = {}
 
@@ -86,9 +144,15 @@ shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, shfl_sync_intrinsic = (
     _make(n) for n in SHUFFLE_NAMES
 )
 (
-    all_sync, any_sync, eq_sync, ballot_sync, vote_sync_intrinsic,
-    match_any_sync, match_all_sync, activemask,
-) = (_make(n) for n in VOTE_NAMES)  # fmt: skip
+    all_sync,
+    any_sync,
+    eq_sync,
+    ballot_sync,
+    vote_sync_intrinsic,
+    match_any_sync,
+    match_all_sync,
+    activemask,
+) = (_make(n) for n in VOTE_NAMES)
 threadfence, threadfence_block, threadfence_system = (_make(n) for n in FENCE_NAMES)
 popc, brev, clz, ffs, fma, cbrt, rsqrt, selp, nanosleep, lanemask_lt = (
     _make(n) for n in SCALAR_NAMES
@@ -103,8 +167,13 @@ fp16 = _namespace("fp16", FP16_NAMES)
 
 # Namespaces whose attributes are intrinsics; the resolver follows `cuda.shared.array` through them.
 NAMESPACES = {
-    "shared": shared, "local": local, "const": const, "atomic": atomic, "cg": cg, "fp16": fp16,
-}  # fmt: skip
+    "shared": shared,
+    "local": local,
+    "const": const,
+    "atomic": atomic,
+    "cg": cg,
+    "fp16": fp16,
+}
 
 
 def namespace() -> dict[str, Any]:

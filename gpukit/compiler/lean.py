@@ -89,10 +89,14 @@ class LeanCompiler(compiler.CompilerBase):
 def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is rejected."""
     with (
-        _wrapping_integers(), assembly.refused(), _quick_liveness(), _lifetimes_when_asked(),
-        _no_search_for_cycles(), target_override(NAME),
+        _wrapping_integers(),
+        assembly.refused(),
+        _quick_liveness(),
+        _lifetimes_when_asked(),
+        _no_search_for_cycles(),
+        target_override(NAME),
         kernel_target.typing_context.calls_typed_once(),
-    ):  # fmt: skip
+    ):
         yield
 
 
@@ -174,9 +178,11 @@ def live_map(
 
 
 def _spread(
-    order: list[int], targets: dict[int, list[int]], sets: dict[int, int],
+    order: list[int],
+    targets: dict[int, list[int]],
+    sets: dict[int, int],
     of: Callable[[int, int], int],
-) -> bool:  # fmt: skip
+) -> bool:
     """Propagate sets to each block's successors; return whether any changed."""
     news = False
     for block in order:

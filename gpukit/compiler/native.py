@@ -81,11 +81,16 @@ def compile(
     flags.fastmath = FastMathOptions(fastmath)
     with _lock, global_compiler_lock, lean.kernel_code():
         result = compiler.compile_extra(
-            kernel_target.typing_context, kernel_target.target_context, function,
-            (types.int64,) * 5, types.none, flags, {},
+            kernel_target.typing_context,
+            kernel_target.target_context,
+            function,
+            (types.int64,) * 5,
+            types.none,
+            flags,
+            {},
             library=optimise.library(function.__name__, lightly=lightly),
             pipeline_class=lean.LeanCompiler,
-        )  # fmt: skip
+        )
         library = result.library
         symbol, fixed = result.fndesc.llvm_func_name, library.has_dynamic_globals
         code = Code(library.object_code(), symbol, _needs(library), fixed)
@@ -159,9 +164,12 @@ def _engine() -> Any:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
     machine = target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), opt=3, jit=True, codemodel="jitdefault",
+        cpu=llvm.get_host_cpu_name(),
+        opt=3,
+        jit=True,
+        codemodel="jitdefault",
         reloc="default" if not _is_arm() else "static",
-    )  # fmt: skip
+    )
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
     return llvm.create_mcjit_compiler(empty, machine)

@@ -79,10 +79,13 @@ class Compiled:
 
 
 def front(
-    function: Any, instrumented: str = "", *, whole: bool = False,
+    function: Any,
+    instrumented: str = "",
+    *,
+    whole: bool = False,
     implement: Callable[[Unit], bool] = lambda _: False,
     kinds: tuple[Any, ...] | None = None,
-) -> Unit:  # fmt: skip
+) -> Unit:
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
     `instrumented` and `whole` as in `Unit`, `implement` as in `inline.run`. `kinds` are the types
@@ -210,9 +213,11 @@ def _loops(
     from gpukit.compiler.lowering import coarsening, overloads
 
     unit = front(
-        function, options.instrumented, implement=overloads.Implement(kinds, captured),
+        function,
+        options.instrumented,
+        implement=overloads.Implement(kinds, captured),
         kinds=(*kinds, *captured),
-    )  # fmt: skip
+    )
     unit.debug = debug
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
@@ -252,12 +257,18 @@ def compile_kernel(
         )
         new_arrays.check_code(unit, code.needs, memory.thread_arrays.values())
     return Compiled(
-        entry, code, memory.per_thread, memory.per_block, emitter.schedule.whole_grid,
-        {k: locations.get(k) for k in rewriter.used_locations}, memory.shared_bytes(),
-        memory.local_bytes(), _instrumentation(unit, emitter),
+        entry,
+        code,
+        memory.per_thread,
+        memory.per_block,
+        emitter.schedule.whole_grid,
+        {k: locations.get(k) for k in rewriter.used_locations},
+        memory.shared_bytes(),
+        memory.local_bytes(),
+        _instrumentation(unit, emitter),
         {k: v for k, v in locations.raised.items() if k in rewriter.used_locations},
         memory.coarsened,
-    )  # fmt: skip
+    )
 
 
 def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
@@ -298,9 +309,12 @@ def _check_local_memory(unit: Unit, size: int) -> None:
 
     if size > shapes.MAX_LOCAL:
         raise refuse.invalid(
-            unit, unit.tree, f"The local arrays of {unit.name} take {size} bytes per thread; "
-            f"a thread may have {shapes.MAX_LOCAL}.", "use smaller arrays, or pass them in",
-        )  # fmt: skip
+            unit,
+            unit.tree,
+            f"The local arrays of {unit.name} take {size} bytes per thread; "
+            f"a thread may have {shapes.MAX_LOCAL}.",
+            "use smaller arrays, or pass them in",
+        )
 
 
 def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) -> str:

@@ -18,10 +18,26 @@ METHODS = frozenset(
     ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 )
 FUNCTIONS = (
-    np.all, np.any, np.argmax, np.argmin, np.average, np.max, np.mean, np.min,
-    np.nanmax, np.nanmean, np.nanmin, np.nanprod, np.nanstd, np.nansum, np.nanvar, np.prod, np.std,
-    np.sum, np.var,
-)  # fmt: skip
+    np.all,
+    np.any,
+    np.argmax,
+    np.argmin,
+    np.average,
+    np.max,
+    np.mean,
+    np.min,
+    np.nanmax,
+    np.nanmean,
+    np.nanmin,
+    np.nanprod,
+    np.nanstd,
+    np.nansum,
+    np.nanvar,
+    np.prod,
+    np.std,
+    np.sum,
+    np.var,
+)
 _OF_ONE = (builtins.sum, builtins.max, builtins.min)  # with more arguments, these are numbers
 
 

@@ -21,12 +21,43 @@ _BOOK = os.path.join(_PACKAGE, "kernels", "")  # noqa: PTH118
 
 # Nodes that a kernel may contain. All others are rejected at their line.
 ALLOWED: tuple[type[ast.AST], ...] = (
-    ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign,
-    ast.For, ast.While, ast.If, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert,
-    ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare, ast.Call, ast.Constant,
-    ast.Attribute, ast.Subscript, ast.Name, ast.Tuple, ast.Slice, ast.keyword, ast.Starred,
-    ast.Lambda, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
-)  # fmt: skip
+    ast.FunctionDef,
+    ast.arguments,
+    ast.arg,
+    ast.Return,
+    ast.Assign,
+    ast.AugAssign,
+    ast.AnnAssign,
+    ast.For,
+    ast.While,
+    ast.If,
+    ast.Expr,
+    ast.Pass,
+    ast.Break,
+    ast.Continue,
+    ast.Raise,
+    ast.Assert,
+    ast.BoolOp,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.IfExp,
+    ast.Compare,
+    ast.Call,
+    ast.Constant,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Name,
+    ast.Tuple,
+    ast.Slice,
+    ast.keyword,
+    ast.Starred,
+    ast.Lambda,
+    ast.expr_context,
+    ast.boolop,
+    ast.operator,
+    ast.unaryop,
+    ast.cmpop,
+)
 
 _FIX: dict[type[ast.AST], tuple[str, str]] = {
     ast.List: ("a list", "use cuda.local.array(shape, dtype) or a tuple"),
@@ -172,9 +203,11 @@ def check_nodes(unit: Unit) -> None:
 def _check_node(unit: Unit, node: ast.AST) -> None:
     if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
         raise invalid(
-            unit, node, "A kernel cannot assign to a starred name.",
+            unit,
+            node,
+            "A kernel cannot assign to a starred name.",
             "name each part, or slice the tuple",
-        )  # fmt: skip
+        )
     if debuggers.imports(node):
         raise invalid(unit, node, debuggers.RULE, debuggers.FIX)
     for kind, (what, fix) in _FIX.items():
@@ -192,9 +225,11 @@ def check_result(unit: Unit) -> None:
             continue
         if not (isinstance(node.value, ast.Constant) and node.value.value is None):
             raise invalid(
-                unit, node, f"A kernel cannot return a value, here {written(node.value)}.",
+                unit,
+                node,
+                f"A kernel cannot return a value, here {written(node.value)}.",
                 "write the result to an array argument, or use @cuda.jit(device=True)",
-            )  # fmt: skip
+            )
 
 
 def check_loops(unit: Unit) -> None:
@@ -207,7 +242,9 @@ def check_loops(unit: Unit) -> None:
             continue
         if isinstance(node.test, ast.Constant) and node.test.value:
             raise invalid(
-                unit, node, "This loop never ends: its condition is always true, and it has no "
+                unit,
+                node,
+                "This loop never ends: its condition is always true, and it has no "
                 "break and no return.",
                 "leave it with break, or give it a condition that becomes false",
-            )  # fmt: skip
+            )

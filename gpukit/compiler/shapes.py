@@ -17,11 +17,17 @@ POINTER = 8  # bytes of an address on a GPU
 MAX_LOCAL = 512 * 1024  # bytes per thread, as on a GPU
 
 _OPERATORS: dict[type[ast.AST], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.USub: operator.neg,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.USub: operator.neg,
     ast.UAdd: operator.pos,
-}  # fmt: skip
+}
 
 
 def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
@@ -31,18 +37,23 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
     name = tree.called(node)
     if "shape" not in arguments or "dtype" not in arguments:
         raise refuse.invalid(
-            unit, node, f"cuda.{name} needs a shape and a dtype.",
+            unit,
+            node,
+            f"cuda.{name} needs a shape and a dtype.",
             f"write cuda.{name}(shape, dtype)",
-        )  # fmt: skip
+        )
     if "alignment" in arguments:
         check_alignment(unit, node, arguments["alignment"])
     shape, dtype = _shape(unit, arguments["shape"], name), dtype_of(unit, arguments["dtype"])
     size = math.prod(shape) * getattr(dtype, "bitwidth", 8) // 8
     if name == "local.array" and size > MAX_LOCAL:
         raise refuse.invalid(
-            unit, node, f"A cuda.local.array of {size} bytes is too large: a thread may have "
-            f"{MAX_LOCAL} bytes of local memory.", "use a smaller array, or pass one in",
-        )  # fmt: skip
+            unit,
+            node,
+            f"A cuda.local.array of {size} bytes is too large: a thread may have "
+            f"{MAX_LOCAL} bytes of local memory.",
+            "use a smaller array, or pass one in",
+        )
     return shape, dtype
 
 
@@ -57,15 +68,21 @@ def check_alignment(unit: Unit, call: ast.Call, node: ast.expr) -> None:
         return
     if type(value) is not int:
         raise refuse.invalid(
-            unit, call, f"alignment must be a constant integer, got {refuse.written(node)}.",
+            unit,
+            call,
+            f"alignment must be a constant integer, got {refuse.written(node)}.",
             "write alignment=16",
-        )  # fmt: skip
+        )
     if value <= 0 or value & (value - 1) or value % POINTER:
         kernel, file, line, source = refuse.where(unit, call)
         raise BadAlignment(
             f"Alignment must be a power of 2 and a multiple of {POINTER} bytes, got {value}.",
-            kernel=kernel, file=file, line=line, source=source, fix="write alignment=16",
-        )  # fmt: skip
+            kernel=kernel,
+            file=file,
+            line=line,
+            source=source,
+            fix="write alignment=16",
+        )
 
 
 def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:
@@ -73,10 +90,11 @@ def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:
     shape = value if isinstance(value, tuple) else (value,)
     if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in shape):
         raise refuse.invalid(
-            unit, node,
+            unit,
+            node,
             f"The shape of a cuda.{name} must be a constant, got {refuse.written(node)}.",
             "use a number or a global constant such as TILE = 16" + _dynamic_hint(name),
-        )  # fmt: skip
+        )
     if any(n < 0 for n in shape):
         raise refuse.invalid(unit, node, f"The shape of a cuda.{name} cannot be negative: {shape}.")
     return tuple(int(n) for n in shape)
@@ -129,9 +147,10 @@ def _assigned(unit: Unit, name: str) -> Any:
         if isinstance(s, ast.Assign) and name in tree.writes(s) and len(s.targets) == 1
     ]
     writes = sum(
-        1 for n in ast.walk(unit.tree)
+        1
+        for n in ast.walk(unit.tree)
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-    )  # fmt: skip
+    )
     if len(values) != 1 or writes != 1 or name in unit.parameters:
         return None
     return constant(unit, values[0])
@@ -153,6 +172,8 @@ def dtype_of(unit: Unit, node: ast.expr) -> Any:
         return numba_types.of_dtype(value)
     except TypeError:
         raise refuse.invalid(
-            unit, node, f"{refuse.written(node)} is not a dtype.",
+            unit,
+            node,
+            f"{refuse.written(node)} is not a dtype.",
             "use a numba type such as numba.float32, or np.float32",
-        ) from None  # fmt: skip
+        ) from None

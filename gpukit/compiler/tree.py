@@ -16,12 +16,31 @@ GEOMETRY = [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim")
 BUILTINS = {f.__name__: f for f in (range, min, max, abs, len, int, float, bool)}
 RESERVED = frozenset(
     [
-        *GEOMETRY, *(f"_{name}" for name in GEOMETRY), *BUILTINS,
-        "_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index",
-        "_dynamic", "_dynamic_bytes", "_all_threads", "_coarsened", "_neighbour", "_wide",
-        "thread", "threads", "row_start", "first_thread", "first_block", "cuda",
+        *GEOMETRY,
+        *(f"_{name}" for name in GEOMETRY),
+        *BUILTINS,
+        "_args",
+        "_first",
+        "_last",
+        "_context",
+        "_scratch",
+        "_block",
+        "_at",
+        "_thread_index",
+        "_dynamic",
+        "_dynamic_bytes",
+        "_all_threads",
+        "_coarsened",
+        "_neighbour",
+        "_wide",
+        "thread",
+        "threads",
+        "row_start",
+        "first_thread",
+        "first_block",
+        "cuda",
     ]
-)  # fmt: skip
+)
 
 
 def name(text: str) -> ast.Name:
@@ -272,9 +291,13 @@ def conjuncts(test: ast.expr) -> list[ast.expr]:
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-}  # fmt: skip
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
 
 
 def _negated(test: ast.UnaryOp) -> list[ast.expr]:
@@ -348,9 +371,12 @@ def function(name: str, arguments: ast.arguments | list[str], body: list[ast.stm
     """Return a `def` with these parameters and statements."""
     if isinstance(arguments, list):
         arguments = ast.arguments(
-            posonlyargs=[], args=[ast.arg(a) for a in arguments], kwonlyargs=[], kw_defaults=[],
+            posonlyargs=[],
+            args=[ast.arg(a) for a in arguments],
+            kwonlyargs=[],
+            kw_defaults=[],
             defaults=[],
-        )  # fmt: skip
+        )
     made = ast.FunctionDef(
         name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
     )

@@ -87,12 +87,18 @@ class Unit:
             self,
             tree=tree.clone(self.tree),
             nested={name: replace(n, tree=tree.clone(n.tree)) for name, n in self.nested.items()},
-            globals=dict(self.globals), devices=dict(self.devices), captured=dict(self.captured),
-            constants=dict(self.constants), types=dict(self.types),
+            globals=dict(self.globals),
+            devices=dict(self.devices),
+            captured=dict(self.captured),
+            constants=dict(self.constants),
+            types=dict(self.types),
             source_names=dict(self.source_names),
-            moved=set(self.moved), made=set(self.made), beside=dict(self.beside),
-            flags=set(self.flags), assigned=dict(self.assigned),
-        )  # fmt: skip
+            moved=set(self.moved),
+            made=set(self.made),
+            beside=dict(self.beside),
+            flags=set(self.flags),
+            assigned=dict(self.assigned),
+        )
 
     def is_free(self, name: str) -> bool:
         """Tell whether a name is unused: by variables, captured objects and the compiler."""

@@ -76,9 +76,12 @@ def _kernel(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, A
     kernels = [name for name, value in vars(module).items() if _is_kernel(value)]
     device = isinstance(found, DeviceFunction)
     return None, {
-        "missing": entry, "kernels": kernels, "plain": callable(found), "device": device,
+        "missing": entry,
+        "kernels": kernels,
+        "plain": callable(found),
+        "device": device,
         "foreign": foreign,
-    }  # fmt: skip
+    }
 
 
 def _host_code(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, Any]]:
@@ -245,12 +248,17 @@ def _copies() -> Iterator[list[Any]]:
 
 
 _OF_KERNEL: dict[str, Command] = {
-    "launch": _launch, "check": _check, "doubles": _doubles, "profile": _profile,
+    "launch": _launch,
+    "check": _check,
+    "doubles": _doubles,
+    "profile": _profile,
     "origin": _origin,
-}  # fmt: skip
+}
 _OF_HOST_CODE: dict[str, Command] = {
-    "launch": _call, "check": _check_call, "profile": _profile_call,
-}  # fmt: skip
+    "launch": _call,
+    "check": _check_call,
+    "profile": _profile_call,
+}
 
 
 def _found(header: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

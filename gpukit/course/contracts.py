@@ -59,28 +59,39 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
     "write_requests": ("global", "store", "writes to {} one after the other", _requests),
     "update_requests": ("global", "atomic", "atomic updates of {} one after the other", _requests),
     "lanes_per_request": (
-        "global", "", "threads of a warp that take part when it reads or writes {}",
+        "global",
+        "",
+        "threads of a warp that take part when it reads or writes {}",
         lambda accesses: _ratio(_elements(accesses), _requests(accesses)),
     ),
     "sectors": (
-        "global", "", "sectors, of 32 bytes each, moved for {}", lambda a: _total(a, "_sectors"),
+        "global",
+        "",
+        "sectors, of 32 bytes each, moved for {}",
+        lambda a: _total(a, "_sectors"),
     ),
     "sectors_per_request": (
-        "global", "", "sectors, of 32 bytes each, for each time that a warp reads or writes {}",
+        "global",
+        "",
+        "sectors, of 32 bytes each, for each time that a warp reads or writes {}",
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
     "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
     "shared_updates": ("shared", "atomic", "atomic updates of shared memory", _requests),
     "constant_requests": ("constant", "load", "reads of constant memory", _requests),
     "constant_passes_per_request": (
-        "constant", "load", "passes for each time that a warp reads constant memory",
+        "constant",
+        "load",
+        "passes for each time that a warp reads constant memory",
         lambda accesses: _ratio(_total(accesses, "_passes"), _requests(accesses)),
     ),
     "shared_passes_per_request": (
-        "shared", "", "passes through the banks of shared memory for each access of a warp",
+        "shared",
+        "",
+        "passes through the banks of shared memory for each access of a warp",
         _passes_per_request,
     ),
-}  # fmt: skip
+}
 _OF_LAUNCH = {
     "shared_bytes": "bytes of shared memory for each block",
     "barriers": "barriers that each block passes",
@@ -93,9 +104,12 @@ _OF_LAUNCH = {
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
-    "": "", "element": "for each element", "thread": "for each thread", "warp": "in each warp",
+    "": "",
+    "element": "for each element",
+    "thread": "for each thread",
+    "warp": "in each warp",
     "block": "for each block",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -149,14 +163,16 @@ class Contract:
 
 # Every kernel without float64 among its arguments keeps this one.
 NO_FLOAT64 = Contract(
-    "float64", at_most=0,
+    "float64",
+    at_most=0,
     why="The arguments are float32. Many GPUs do float64 32 or 64 times more slowly.",
-)  # fmt: skip
+)
 # The case that is measured has work for all threads.
 NO_IDLE_WARPS = Contract(
-    "idle_warps", at_most=0,
+    "idle_warps",
+    at_most=0,
     why="The launch has a thread for each part of the work. Here some warps do the work of others.",
-)  # fmt: skip
+)
 
 
 def read(item: dict[str, Any]) -> Contract:
@@ -224,10 +240,12 @@ def accesses(contract: Contract, case: Case, counts: Counts) -> Accesses:
     # The learner may have given the parameters other names.
     own = dict(zip(case.args, counts["parameters"], strict=False))
     found = [
-        a for a in counts["accesses"]
-        if a["space"] == space and op in ("", a["op"])
+        a
+        for a in counts["accesses"]
+        if a["space"] == space
+        and op in ("", a["op"])
         and (not contract.array or a["array"] == own[contract.array])
-    ]  # fmt: skip
+    ]
     return sorted(found, key=lambda a: -measure([a]))
 
 

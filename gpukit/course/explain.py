@@ -42,9 +42,14 @@ def _sentence(words: str) -> str:
 
 
 def contract(
-    broken: Contract, counted: float, case: Case, busiest: list[dict[str, Any]], source: str,
-    literals: list[Finding], line: int = 0,
-) -> str:  # fmt: skip
+    broken: Contract,
+    counted: float,
+    case: Case,
+    busiest: list[dict[str, Any]],
+    source: str,
+    literals: list[Finding],
+    line: int = 0,
+) -> str:
     """Explain a broken contract: what was asked and counted, where, and why it matters.
 
     `busiest` holds the access that costs most, `literals` what the checker said about it, `line`

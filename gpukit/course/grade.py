@@ -87,9 +87,11 @@ def nobody(row: Row) -> None:
 
 
 def run(
-    exercise: Exercise, file: Path, watch: Observer = nobody,
+    exercise: Exercise,
+    file: Path,
+    watch: Observer = nobody,
     notice: Callable[[str], None] = lambda _: None,
-) -> Report:  # fmt: skip
+) -> Report:
     """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried.
 
     `notice` is called with what takes long when it begins, and with "" when it is over.
@@ -110,9 +112,15 @@ def run(
 
 
 def _graded(
-    exercise: Exercise, file: Path, source: str, asked: list[str], known: dict[str, str],
-    watch: Observer, notice: Callable[[str], None], trail: Path,
-) -> Report:  # fmt: skip
+    exercise: Exercise,
+    file: Path,
+    source: str,
+    asked: list[str],
+    known: dict[str, str],
+    watch: Observer,
+    notice: Callable[[str], None],
+    trail: Path,
+) -> Report:
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
     with Child(file, exercise.entry, exercise.driver, notice, trail) as child:

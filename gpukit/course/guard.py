@@ -15,8 +15,14 @@ from gpukit.course import progress, trail
 from gpukit.course.catalogue import Exercise
 
 OWN = {
-    "exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "mistakes.py", "driver.py",
-}  # fmt: skip
+    "exercise.toml",
+    "task.md",
+    "starter.py",
+    "solution.py",
+    "cases.py",
+    "mistakes.py",
+    "driver.py",
+}
 
 
 class Guard:

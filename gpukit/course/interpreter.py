@@ -13,7 +13,7 @@ import inspect
 import itertools
 import types
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,8 +78,9 @@ def _loaded(text: str, entry: str, cuda: _Cuda) -> Callable[..., Any]:
     tree = ast.fix_missing_locations(_Waiting().visit(ast.parse(text)))
     functions = {name: getattr(np, name) for name in _MATH}
     names = {
-        "cuda": cuda, "math": types.SimpleNamespace(**functions, inf=np.inf, nan=np.nan, pi=np.pi),
-    }  # fmt: skip
+        "cuda": cuda,
+        "math": types.SimpleNamespace(**functions, inf=np.inf, nan=np.nan, pi=np.pi),
+    }
     exec(compile(tree, "<a mistake>", "exec"), names)
     found: Callable[..., Any] = names[entry]  # type: ignore[assignment]
     return found
@@ -161,7 +162,7 @@ class _Cuda:
 
     def _block(self, kernel: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Run the threads of a block, each until it waits, until none goes on."""
-        threads: dict[int, Generator[Wait, Any, None]] = {}
+        threads: dict[int, Any] = {}  # generators that yield a Wait
         places = list(_places(self.blockDim))
         for number, place in enumerate(places):
             self._be(number, place)

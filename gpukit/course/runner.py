@@ -65,9 +65,13 @@ class Process:
         module = ["gpukit.course.keeper", str(watched)] if forks else ["gpukit.course.child"]
         self._process = subprocess.Popen(
             [sys.executable, "-m", *module],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-            env=environment, pass_fds=[watched] if forks else (),
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+            pass_fds=[watched] if forks else (),
+        )
         self.stdin, self.stdout = self._process.stdin, self._process.stdout
         self.stderr = self._process.stderr
         if forks:
@@ -104,9 +108,13 @@ class Child:
     """
 
     def __init__(
-        self, file: Path, entry: str, driver: Path | None = None,
-        notice: Callable[[str], None] = lambda _: None, trail: Path | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        file: Path,
+        entry: str,
+        driver: Path | None = None,
+        notice: Callable[[str], None] = lambda _: None,
+        trail: Path | None = None,
+    ) -> None:
         self._notice = notice
         package = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))

@@ -28,15 +28,10 @@ FIRST_LESSON = "notebooks/00_start_here.ipynb"
 # `jupyter lab --config=lab.json` in the workbook opens it at the first lesson, without news.
 LAB_CONFIG = "lab.json"
 OPEN = f"jupyter lab --config={LAB_CONFIG}"
-LAB_SETTINGS = {
-    "LabApp": {"default_url": f"/lab/tree/{FIRST_LESSON}", "app_settings_dir": ".lab"},
-}
+LAB_SETTINGS = {"LabApp": {"default_url": f"/lab/tree/{FIRST_LESSON}", "app_settings_dir": ".lab"}}
 # What Lab does unless the reader's own settings say something else.
 LAB_DEFAULTS = {
-    "@jupyterlab/apputils-extension:notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-    }
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
 }
 # What to do where a file cannot be written.
 ELSEWHERE = "choose another folder; nothing of yours was changed, and the next run does the rest"

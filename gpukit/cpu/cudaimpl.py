@@ -13,6 +13,12 @@ lower_setattr = registry.lower_setattr
 lower_setattr_generic = registry.lower_setattr_generic
 
 __all__ = [
-    "lower", "lower_attr", "lower_cast", "lower_constant", "lower_getattr_generic",
-    "lower_setattr", "lower_setattr_generic", "registry",
-]  # fmt: skip
+    "lower",
+    "lower_attr",
+    "lower_cast",
+    "lower_constant",
+    "lower_getattr_generic",
+    "lower_setattr",
+    "lower_setattr_generic",
+    "registry",
+]

@@ -19,12 +19,31 @@ from gpukit.cpu.launch.launcher import Launcher
 # Options of numba.cuda.jit. Those not used here have no effect on a CPU.
 _OPTIONS = frozenset(
     [
-        "device", "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache",
-        "fastmath", "max_registers", "launch_bounds", "lto", "boundscheck", "extensions",
-        "fast_math", "shared_memory_carveout", "error_model", "nopython", "abi", "abi_info",
-        "target", "bind", "no_wrapper",
+        "device",
+        "inline",
+        "forceinline",
+        "link",
+        "debug",
+        "opt",
+        "lineinfo",
+        "cache",
+        "fastmath",
+        "max_registers",
+        "launch_bounds",
+        "lto",
+        "boundscheck",
+        "extensions",
+        "fast_math",
+        "shared_memory_carveout",
+        "error_model",
+        "nopython",
+        "abi",
+        "abi_info",
+        "target",
+        "bind",
+        "no_wrapper",
     ]
-)  # fmt: skip
+)
 
 
 def jit(func_or_sig: Any = None, **options: Any) -> Any:

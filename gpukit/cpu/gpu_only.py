@@ -32,8 +32,7 @@ WHY = {
         _PTX,
     ),
     **dict.fromkeys(
-        ("Archive", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource"),
-        _LINK,
+        ("Archive", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource"), _LINK
     ),
     **dict.fromkeys(
         (

@@ -14,14 +14,31 @@ from numba.core import types
 from numba.extending import overload
 
 _BASES = (
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float32", "float64",
-)  # fmt: skip
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+)
 _C_NAMES = {
-    "char": np.byte, "short": np.short, "int": np.intc, "long": np.int_,
-    "longlong": np.longlong, "uchar": np.ubyte, "ushort": np.ushort, "uint": np.uintc,
-    "ulong": np.uint, "ulonglong": np.ulonglong, "float": np.single, "double": np.double,
-}  # fmt: skip
+    "char": np.byte,
+    "short": np.short,
+    "int": np.intc,
+    "long": np.int_,
+    "longlong": np.longlong,
+    "uchar": np.ubyte,
+    "ushort": np.ushort,
+    "uint": np.uintc,
+    "ulong": np.uint,
+    "ulonglong": np.ulonglong,
+    "float": np.single,
+    "double": np.double,
+}
 PARTS = "xyzw"
 
 

@@ -54,5 +54,6 @@ def _map(axis: Any, weights: Any, most: float, rows: Sequence[str], cols: Sequen
     for (row, col), weight in np.ndenumerate(weights if few else np.empty((0, 0))):
         if weight > 0:
             colour = style.PAPER if weight > 0.6 * most else style.INK
-            axis.text(col, row, f"{100 * weight:.0f}", ha="center", va="center", fontsize=9,
-                      color=colour)  # fmt: skip
+            axis.text(
+                col, row, f"{100 * weight:.0f}", ha="center", va="center", fontsize=9, color=colour
+            )

@@ -97,8 +97,9 @@ def _stack(canvas: Any, n: int, block: int, grid: int) -> Figure:
                     _box(axes, low, b + 0.1, high - low, 0.8, ec=style.INK, lw=1, **how)
                     words = f"{place[b, low]:,} to {place[b, high - 1]:,}"
                     if high - low >= block // 3:
-                        axes.text((low + high) / 2, b + 0.5, words, ha="center", va="center",
-                                  fontsize=10)  # fmt: skip
+                        axes.text(
+                            (low + high) / 2, b + 0.5, words, ha="center", va="center", fontsize=10
+                        )
             axes.text(-0.01 * block, b + 0.5, f"block {b}", ha="right", va="center", fontsize=10)
         axes.set_xlim(-0.12 * block, 1.01 * block)
         axes.set_ylim(lines, 0)
@@ -167,8 +168,17 @@ def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int])
     axes.imshow(pixels, extent=(0, width, height, 0), interpolation="nearest")
     for mask, hatch in ((touched & ~inside, "////"), (inside & ~touched, "xx")):
         for low, high, row, last in _rectangles(mask):
-            _box(axes, low, row, high - low, last - row, hatch=hatch, fill=False, lw=0,
-                 edgecolor=style.FAINT)  # fmt: skip
+            _box(
+                axes,
+                low,
+                row,
+                high - low,
+                last - row,
+                hatch=hatch,
+                fill=False,
+                lw=0,
+                edgecolor=style.FAINT,
+            )
     if touched.size <= _CELLS_WITH_TEXT:
         for x in range(width + 1):
             axes.axvline(x, color=style.PAPER, lw=0.7, zorder=1)
@@ -261,9 +271,15 @@ def _block_names(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int,
                 if right - x < 4:  # a name wider than its block
                     name = name.replace(" ", "\n", 1)
                 axes.text(
-                    (x + right) / 2, (y + bottom) / 2, name, ha="center", va="center", fontsize=10,
-                    fontweight="bold", bbox={"fc": style.PAPER, "ec": style.INK, "pad": 1.5},
-                )  # fmt: skip
+                    (x + right) / 2,
+                    (y + bottom) / 2,
+                    name,
+                    ha="center",
+                    va="center",
+                    fontsize=10,
+                    fontweight="bold",
+                    bbox={"fc": style.PAPER, "ec": style.INK, "pad": 1.5},
+                )
 
 
 def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = True) -> None:
@@ -275,8 +291,14 @@ def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = Tr
     if outline:
         keys.append(Patch(fc=style.PAPER, ec=style.INK, lw=3, label="thick outline: the data"))
     if (touched & ~inside).any():
-        keys.append(Patch(fc=_pale(to_rgb(style.FILLS[0])), ec=style.FAINT, hatch="////",
-                          label="thread without element"))  # fmt: skip
+        keys.append(
+            Patch(
+                fc=_pale(to_rgb(style.FILLS[0])),
+                ec=style.FAINT,
+                hatch="////",
+                label="thread without element",
+            )
+        )
     if (inside & ~touched).any():
         keys.append(Patch(fc=_MISSED, ec=style.FAINT, hatch="xx", label="element without thread"))
     fig.legend(handles=keys, loc="outside lower left", ncols=2, frameon=False, fontsize=9)

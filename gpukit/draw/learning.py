@@ -69,8 +69,14 @@ def loss_curve(
         left = axes[0, 0]
         left.plot(np.arange(1, len(losses) + 1), losses, color=style.SKY, lw=1, label="each step")
         means = np.array([losses[max(0, k - 10) : k].mean() for k in range(1, len(losses) + 1)])
-        left.plot(np.arange(1, len(means) + 1), means, color=style.BLUE, lw=2, ls="--",
-                  label="mean of the last ten")  # fmt: skip
+        left.plot(
+            np.arange(1, len(means) + 1),
+            means,
+            color=style.BLUE,
+            lw=2,
+            ls="--",
+            label="mean of the last ten",
+        )
         left.set_xlim(0, steps + 1)
         left.set_ylim(bottom=0)
         left.set_xlabel("step")
@@ -140,9 +146,15 @@ def confusion(counts: Any, *, title: str, names: Sequence[str] | None = None) ->
 
 
 def grid(
-    pictures: Any, words: Sequence[str] = (), *, title: str, cols: int = 10,
-    marked: Collection[int] = (), signed: bool = False, side: float = 0.9,
-) -> Figure:  # fmt: skip
+    pictures: Any,
+    words: Sequence[str] = (),
+    *,
+    title: str,
+    cols: int = 10,
+    marked: Collection[int] = (),
+    signed: bool = False,
+    side: float = 0.9,
+) -> Figure:
     """Draw small images (N, H, W), or (N, H, W, 3) in colour from 0 to 1, in rows of `cols`.
 
     All share one grey scale; with `signed` it is blue for negative values and red for positive
@@ -171,9 +183,12 @@ def grid(
         look |= {"vmin": low, "vmax": high}
     with style.house():
         fig, axes = style.figure(
-            side * cols + 0.3 + signed, (side + 0.25 * bool(words)) * rows + 0.5, rows, cols,
+            side * cols + 0.3 + signed,
+            (side + 0.25 * bool(words)) * rows + 0.5,
+            rows,
+            cols,
             squeeze=False,
-        )  # fmt: skip
+        )
         for axis in axes.flat:
             style.bare(axis)
         for number, (axis, picture) in enumerate(zip(axes.flat, pictures, strict=False)):
@@ -181,8 +196,17 @@ def grid(
             if words:
                 axis.set_title(words[number], fontsize=10, fontweight="normal", loc="center", pad=3)
             if number in marked:
-                axis.add_patch(Rectangle((0, 0), 1, 1, transform=axis.transAxes, fill=False,
-                                         ec=style.VERMILLION, lw=4))  # fmt: skip
+                axis.add_patch(
+                    Rectangle(
+                        (0, 0),
+                        1,
+                        1,
+                        transform=axis.transAxes,
+                        fill=False,
+                        ec=style.VERMILLION,
+                        lw=4,
+                    )
+                )
         if signed:
             fig.colorbar(drawn, ax=axes, shrink=0.9)
         fig.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=13)

@@ -42,8 +42,9 @@ def computer() -> Figure:
         bus = BUS * _WIDTH_PER_GB
         axes.add_patch(Rectangle((2.6, 1.9 - bus / 2), 1.9, bus, fc=style.VERMILLION, lw=0))
         for x, width, words in (
-            (0.2, 2.4, "the computer's memory"), (4.5, 5.3, "the GPU's own memory")
-        ):  # fmt: skip
+            (0.2, 2.4, "the computer's memory"),
+            (4.5, 5.3, "the GPU's own memory"),
+        ):
             axes.add_patch(Rectangle((x, 4.2), width, 0.55, **_STORE))
             _write(axes, x + width / 2, 4.475, words)
         _write(axes, 1.4, 0.62, "CPU: 8 cores", weight="bold")
@@ -52,15 +53,27 @@ def computer() -> Figure:
         _write(axes, 1.55, 3.55, "90 GB/s", ha="left")
         _write(axes, 7.15, 3.68, "3,350 GB/s", weight="bold", color="white")
         _write(axes, 0.2, 5.1, "AMD Ryzen 7 7840U, in laptops", ha="left", fontsize=9)
-        _write(axes, 4.5, 5.1, "NVIDIA H100 SXM. A dot: one unit that multiplies and adds float32",
-             ha="left", fontsize=9)  # fmt: skip
+        _write(
+            axes,
+            4.5,
+            5.1,
+            "NVIDIA H100 SXM. A dot: one unit that multiplies and adds float32",
+            ha="left",
+            fontsize=9,
+        )
     return fig
 
 
 def _chip(
-    axes: Any, x: float, y: float, width: float, height: float, cores: tuple[int, int],
-    dots: tuple[int, int], size: float,
-) -> None:  # fmt: skip
+    axes: Any,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    cores: tuple[int, int],
+    dots: tuple[int, int],
+    size: float,
+) -> None:
     """Draw a chip with rows of cores in it and dots in each core; pairs are (across, down)."""
     axes.add_patch(Rectangle((x, y), width, height, **_CHIP))
     step_x, step_y = (width - 0.1) / cores[0], (height - 0.1) / cores[1]

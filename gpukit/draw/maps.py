@@ -44,14 +44,23 @@ def address_map(what: Profile | Pattern, access: Any = None) -> Figure:
         axes.xaxis.tick_top()
         every = -(-len(pattern.sectors) // 16)
         named = pattern.sectors[::every]
-        axes.set_xticks([left[s] for s in named], [f"{s * SECTOR:,}" for s in named],
-                        fontsize=9, rotation=0 if len(named) <= _SECTORS_WITH_NAMES else 60,
-                        ha="left")  # fmt: skip
+        axes.set_xticks(
+            [left[s] for s in named],
+            [f"{s * SECTOR:,}" for s in named],
+            fontsize=9,
+            rotation=0 if len(named) <= _SECTORS_WITH_NAMES else 60,
+            ha="left",
+        )
         axes.set_xlabel("byte at which the sector begins", fontsize=10)
         axes.xaxis.set_label_position("top")
         fig.suptitle(_address_title(pattern), x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(handles=_address_keys(pattern), loc="outside lower left", ncols=2,
-                   frameon=False, fontsize=9)  # fmt: skip
+        fig.legend(
+            handles=_address_keys(pattern),
+            loc="outside lower left",
+            ncols=2,
+            frameon=False,
+            fontsize=9,
+        )
     return fig
 
 
@@ -90,8 +99,13 @@ def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
         axes.set_xlabel("bank", fontsize=10)
         axes.set_aspect("auto")
         fig.suptitle(_bank_title(pattern), x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(handles=_bank_keys(pattern), loc="outside lower left", ncols=1, frameon=False,
-                   fontsize=9)  # fmt: skip
+        fig.legend(
+            handles=_bank_keys(pattern),
+            loc="outside lower left",
+            ncols=1,
+            frameon=False,
+            fontsize=9,
+        )
     return fig
 
 
@@ -184,10 +198,7 @@ def _places(sectors: list[int]) -> dict[int, int]:
 
 
 def _look(number: int) -> dict[str, Any]:
-    return {
-        "fc": style.FILLS[number % len(style.FILLS)],
-        "hatch": _HATCHES[number % len(_HATCHES)],
-    }
+    return {"fc": style.FILLS[number % len(style.FILLS)], "hatch": _HATCHES[number % len(_HATCHES)]}
 
 
 def _sector(axes: Any, pattern: Pattern, left: int, number: int) -> None:
@@ -198,8 +209,15 @@ def _sector(axes: Any, pattern: Pattern, left: int, number: int) -> None:
     axes.plot([left, left], [-0.5, WARP - 0.5], color=style.FAINT, lw=0.8)
     axes.plot([left + SECTOR] * 2, [-0.5, WARP - 0.5], color=style.FAINT, lw=0.8)
     if len(pattern.sectors) <= _SECTORS_WITH_TEXT:
-        axes.text(left + SECTOR / 2, WARP - 0.1, f"sector {number + 1}", ha="center", va="top",
-                  fontsize=9, clip_on=False)  # fmt: skip
+        axes.text(
+            left + SECTOR / 2,
+            WARP - 0.1,
+            f"sector {number + 1}",
+            ha="center",
+            va="top",
+            fontsize=9,
+            clip_on=False,
+        )
 
 
 def _element(axes: Any, pattern: Pattern, lane: int, at: int, left: dict[int, int]) -> None:
@@ -209,8 +227,17 @@ def _element(axes: Any, pattern: Pattern, lane: int, at: int, left: dict[int, in
         low, high = max(at, sector * SECTOR), min(end, (sector + 1) * SECTOR)
         if low < high:
             x = left[sector] + low - sector * SECTOR
-            axes.add_patch(Rectangle((x, lane - 0.44), high - low, 0.88, ec=style.INK, lw=0.7,
-                                     zorder=3, **_look(number)))  # fmt: skip
+            axes.add_patch(
+                Rectangle(
+                    (x, lane - 0.44),
+                    high - low,
+                    0.88,
+                    ec=style.INK,
+                    lw=0.7,
+                    zorder=3,
+                    **_look(number),
+                )
+            )
 
 
 def _asked(pattern: Pattern) -> int:
@@ -229,11 +256,15 @@ def _address_title(pattern: Pattern) -> str:
 def _address_keys(pattern: Pattern) -> list[Patch]:
     used = 100 * _asked(pattern) / (SECTOR * len(pattern.sectors))
     keys = [
-        Patch(ec=style.INK, label="what a lane requests; colour and hatching: its sector",
-              **_look(1)),
-        Patch(fc=_UNUSED, ec=style.FAINT,
-              label=f"a sector of {SECTOR} bytes, moved as a whole: {used:.3g} % is used"),
-    ]  # fmt: skip
+        Patch(
+            ec=style.INK, label="what a lane requests; colour and hatching: its sector", **_look(1)
+        ),
+        Patch(
+            fc=_UNUSED,
+            ec=style.FAINT,
+            label=f"a sector of {SECTOR} bytes, moved as a whole: {used:.3g} % is used",
+        ),
+    ]
     if pattern.sectors[-1] - pattern.sectors[0] >= len(pattern.sectors):
         keys.append(
             Patch(fc=style.PAPER, ec=style.FAINT, label="a gap: what lies between is not drawn")
@@ -252,15 +283,29 @@ def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
         for word in range(first, last + 1):
             bank = word % BANKS
             clash = len(banks[bank]) > 1
-            axes.add_patch(Rectangle(
-                (bank - 0.5, pattern.lanes[k] - 0.5), 1, 1, ec=style.INK, lw=0.7, zorder=2,
-                fc=_CONFLICT if clash else style.SKY, hatch="////" if clash else "",
-            ))  # fmt: skip
+            axes.add_patch(
+                Rectangle(
+                    (bank - 0.5, pattern.lanes[k] - 0.5),
+                    1,
+                    1,
+                    ec=style.INK,
+                    lw=0.7,
+                    zorder=2,
+                    fc=_CONFLICT if clash else style.SKY,
+                    hatch="////" if clash else "",
+                )
+            )
             axes.text(
-                bank, pattern.lanes[k], banks[bank].index(word) + 1, ha="center", va="center",
-                fontsize=7.5, zorder=3, fontweight="bold" if clash else "normal",
+                bank,
+                pattern.lanes[k],
+                banks[bank].index(word) + 1,
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                zorder=3,
+                fontweight="bold" if clash else "normal",
                 bbox={"fc": _CONFLICT, "ec": "none", "pad": 0.6} if clash else None,
-            )  # fmt: skip
+            )
     top = min(pattern.lanes[k] for k in members)
     if len(pattern.phases) > 1 and top:
         axes.axhline(top - 0.5, color=style.INK, lw=2.5, zorder=4)
@@ -281,11 +326,25 @@ def _bank_keys(pattern: Pattern) -> list[Patch]:
             Patch(fc=style.SKY, ec=style.INK, label="the bank delivers one word, in one pass")
         )
     if max(wanted) > 1:
-        keys.append(Patch(fc=_CONFLICT, ec=style.INK, hatch="////", label=(
-            "a conflict: the lanes access different words of the bank; the number is the pass"
-        )))  # fmt: skip
+        keys.append(
+            Patch(
+                fc=_CONFLICT,
+                ec=style.INK,
+                hatch="////",
+                label=(
+                    "a conflict: the lanes access different words of the bank; the number is the "
+                    "pass"
+                ),
+            )
+        )
     if len(pattern.phases) > 1:
-        keys.append(Patch(fc=style.INK, label=(
-            f"between the lines: lanes that go together, as elements of {pattern.size} bytes do"
-        )))  # fmt: skip
+        keys.append(
+            Patch(
+                fc=style.INK,
+                label=(
+                    "between the lines: lanes that go together, as elements of "
+                    f"{pattern.size} bytes do"
+                ),
+            )
+        )
     return keys

@@ -50,9 +50,16 @@ def paths(
 
 
 def field(
-    values: Any, x: tuple[float, float], y: tuple[float, float], *, title: str, xlabel: str,
-    ylabel: str, bar: str, missing: str = "",
-) -> Figure:  # fmt: skip
+    values: Any,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    bar: str,
+    missing: str = "",
+) -> Figure:
     """Draw values (rows, cols) over two axes, row 0 lowest, each axis from its first to its last.
 
     The scale is logarithmic. `missing` says what NaN means, which has its own colour.
@@ -62,9 +69,14 @@ def field(
         fig, axes = style.figure(8.4, 5.0)
         axes.set_facecolor(MISSING)
         drawn = axes.imshow(
-            values, origin="lower", aspect="auto", extent=(*x, *y), interpolation="nearest",
-            norm="log", cmap="viridis_r",
-        )  # fmt: skip
+            values,
+            origin="lower",
+            aspect="auto",
+            extent=(*x, *y),
+            interpolation="nearest",
+            norm="log",
+            cmap="viridis_r",
+        )
         marks = LogLocator(subs=(1, 2, 5))
         fig.colorbar(drawn, ax=axes, label=bar, ticks=marks, format=FuncFormatter(_plain))
         axes.set_title(title)

@@ -64,8 +64,9 @@ def block_3d(block: tuple[int, int, int]) -> Figure:
         for z, axes in enumerate(all_axes[0]):
             axes.imshow(number[z] // WARP % 2, cmap="Greys", vmin=-0.1, vmax=2.5)
             for (ty, tx), value in np.ndenumerate(number[z]):
-                axes.add_patch(Rectangle((tx - 0.5, ty - 0.5), 1, 1, fill=False, lw=0.6,
-                                         clip_on=False))  # fmt: skip
+                axes.add_patch(
+                    Rectangle((tx - 0.5, ty - 0.5), 1, 1, fill=False, lw=0.6, clip_on=False)
+                )
                 axes.text(tx, ty, value, ha="center", va="center", fontsize=10)
             axes.set_title(f"threadIdx.z = {z}", fontsize=11)
             axes.set_xticks(range(block[0]))
@@ -89,8 +90,15 @@ def warp_turns(turns: Any, warp: int = 0) -> Figure:
     with style.house():
         fig, axes = style.figure(9.2, 3.8)
         axes.bar(lanes, mine, color=style.SKY, edgecolor=style.INK, label="the lane works")
-        axes.bar(lanes, longest - mine, bottom=mine, color=style.PAPER, edgecolor=style.FAINT,
-                 hatch="////", label="the lane is inactive and waits")  # fmt: skip
+        axes.bar(
+            lanes,
+            longest - mine,
+            bottom=mine,
+            color=style.PAPER,
+            edgecolor=style.FAINT,
+            hatch="////",
+            label="the lane is inactive and waits",
+        )
         axes.set_xlabel(f"lane of warp {warp}")
         axes.set_ylabel("turns of the loop")
         axes.set_xlim(-0.7, len(mine) - 0.3)

@@ -75,9 +75,13 @@ def counts(*pairs: Any, marked: Any = ()) -> Figure:
     wide = [cols for _, cols in shapes]
     with style.house():
         fig, axes = style.figure(
-            0.3 * sum(wide) + 0.3 * len(pairs), 0.3 * max(rows for rows, _ in shapes) + 0.5,
-            1, len(pairs), squeeze=False, width_ratios=wide,
-        )  # fmt: skip
+            0.3 * sum(wide) + 0.3 * len(pairs),
+            0.3 * max(rows for rows, _ in shapes) + 0.5,
+            1,
+            len(pairs),
+            squeeze=False,
+            width_ratios=wide,
+        )
         for axis, (title, values) in zip(axes.flat, pairs, strict=True):
             _cells(axis, np.asarray(values), marked)
             axis.set_title(title, fontsize=11)

@@ -83,15 +83,30 @@ def product_reads(
     reads = counted(size, block, who, swapped=swapped, turn=turn)
     with style.house():
         fig, axes = style.figure(8.4, 9.0, 2, 2)
-        for axis, layer, name in ((axes[1, 0], A, "a"), (axes[0, 1], B, "b"),
-                                  (axes[1, 1], OUT, "out")):  # fmt: skip
+        for axis, layer, name in (
+            (axes[1, 0], A, "a"),
+            (axes[0, 1], B, "b"),
+            (axes[1, 1], OUT, "out"),
+        ):
             _counts(axis, reads[layer], block, name)
         style.bare(axes[0, 0])
-        axes[0, 0].text(0.02, 0.62, f"One {who}\n{_when(turn)}", fontsize=15, fontweight="bold",
-                        va="bottom", transform=axes[0, 0].transAxes)  # fmt: skip
-        axes[0, 0].text(0.02, 0.57, f"{_order(swapped)}\nthe elements of a row are neighbours\n"
-                        "in memory", fontsize=11, va="top",
-                        transform=axes[0, 0].transAxes)  # fmt: skip
+        axes[0, 0].text(
+            0.02,
+            0.62,
+            f"One {who}\n{_when(turn)}",
+            fontsize=15,
+            fontweight="bold",
+            va="bottom",
+            transform=axes[0, 0].transAxes,
+        )
+        axes[0, 0].text(
+            0.02,
+            0.57,
+            f"{_order(swapped)}\nthe elements of a row are neighbours\nin memory",
+            fontsize=11,
+            va="top",
+            transform=axes[0, 0].transAxes,
+        )
         axes[0, 0].legend(handles=_keys(block), loc="lower left", frameon=False)
     return fig
 
@@ -106,8 +121,9 @@ def product_orders(size: int = 32, block: int = 16, turn: int = 5) -> Figure:
                 _counts(axis, reads[layer], block, name)
             line[0].set_ylabel(_order(swapped), fontsize=12, fontweight="bold")
         fig.suptitle(f"One warp {_when(turn)}", x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(handles=_keys(block), loc="outside lower left", ncols=3, frameon=False,
-                   fontsize=10)  # fmt: skip
+        fig.legend(
+            handles=_keys(block), loc="outside lower left", ncols=3, frameon=False, fontsize=10
+        )
     return fig
 
 
@@ -126,12 +142,23 @@ def thread_results(block: int = 4, per_thread: int = 8, k: int = 1) -> Figure:
         axes[0, 1].set_xlabel(f"{per_thread} reads", fontsize=10)
         axes[1, 1].set_xlabel(f"{many} multiplications, one for each of its results", fontsize=10)
         style.bare(axes[0, 0])
-        fig.suptitle(f"One thread, x = {chosen[0]} and y = {chosen[1]}, in the step k = {k}",
-                     x=0.01, ha="left", fontweight="bold", fontsize=13)  # fmt: skip
-        fig.legend(handles=[
-            Patch(fc=_ONCE, ec=style.INK, label="what this thread reads, and its results"),
-            Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
-        ], loc="outside lower left", ncols=2, frameon=False, fontsize=10)  # fmt: skip
+        fig.suptitle(
+            f"One thread, x = {chosen[0]} and y = {chosen[1]}, in the step k = {k}",
+            x=0.01,
+            ha="left",
+            fontweight="bold",
+            fontsize=13,
+        )
+        fig.legend(
+            handles=[
+                Patch(fc=_ONCE, ec=style.INK, label="what this thread reads, and its results"),
+                Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
+            ],
+            loc="outside lower left",
+            ncols=2,
+            frameon=False,
+            fontsize=10,
+        )
     return fig
 
 
@@ -190,8 +217,17 @@ def _counts(axis: Any, counts: Ints, block: int, name: str) -> None:
     axis.imshow(np.minimum(counts, 2), cmap=shades, vmin=0, vmax=2, extent=(0, cols, rows, 0))
     if len(often):  # repeated accesses cover whole rows of some columns: one rectangle
         (top, left), (bottom, right) = often.min(axis=0), often.max(axis=0)
-        axis.add_patch(Rectangle((left, top), right - left + 1, bottom - top + 1, fill=False,
-                                 ec=style.INK, lw=0, hatch="///"))  # fmt: skip
+        axis.add_patch(
+            Rectangle(
+                (left, top),
+                right - left + 1,
+                bottom - top + 1,
+                fill=False,
+                ec=style.INK,
+                lw=0,
+                hatch="///",
+            )
+        )
     for edge in range(cols + 1):
         axis.plot([edge, edge], [0, rows], **_line(edge, block, cols))
     for edge in range(rows + 1):
@@ -231,8 +267,14 @@ def lanes(*pairs: Any, lane: int = 0) -> Figure:
     shapes = [np.asarray(matrix).shape for _, matrix in pairs]
     wide = [cols for _, cols in shapes]
     with style.house():
-        fig, axes = style.figure(0.42 * sum(wide) + 1.6, 0.42 * max(r for r, _ in shapes) + 0.9,
-                                 1, len(pairs), squeeze=False, width_ratios=wide)  # fmt: skip
+        fig, axes = style.figure(
+            0.42 * sum(wide) + 1.6,
+            0.42 * max(r for r, _ in shapes) + 0.9,
+            1,
+            len(pairs),
+            squeeze=False,
+            width_ratios=wide,
+        )
         for axis, (title, matrix) in zip(axes.flat, pairs, strict=True):
             _lanes(axis, title, np.asarray(matrix), lane)
     return fig
@@ -244,12 +286,27 @@ def _lanes(axis: Any, title: str, matrix: Ints, chosen: int) -> None:
         for col in range(cols):
             number = int(matrix[row, col])
             mine = number == chosen
-            axis.add_patch(Rectangle(
-                (col, row), 1, 1, fc=style.FILLS[number // 4 % len(style.FILLS)], ec=style.INK,
-                lw=3.2 if mine else 0.5, zorder=3 if mine else 2,
-            ))  # fmt: skip
-            axis.text(col + 0.5, row + 0.5, number, ha="center", va="center", fontsize=9,
-                      fontweight="bold" if mine else "normal", zorder=4)  # fmt: skip
+            axis.add_patch(
+                Rectangle(
+                    (col, row),
+                    1,
+                    1,
+                    fc=style.FILLS[number // 4 % len(style.FILLS)],
+                    ec=style.INK,
+                    lw=3.2 if mine else 0.5,
+                    zorder=3 if mine else 2,
+                )
+            )
+            axis.text(
+                col + 0.5,
+                row + 0.5,
+                number,
+                ha="center",
+                va="center",
+                fontsize=9,
+                fontweight="bold" if mine else "normal",
+                zorder=4,
+            )
     axis.set_xlim(-0.1, cols + 0.1)
     axis.set_ylim(rows + 0.1, -0.1)
     axis.set_aspect("equal")
@@ -273,11 +330,24 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
             ratio = count / least
             factor = f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
             times = "once" if count == least else factor
-            axes.annotate(f"{count:,} bytes, {times}", (count, y), (6, 0), va="center",
-                          textcoords="offset points", fontsize=10)  # fmt: skip
+            axes.annotate(
+                f"{count:,} bytes, {times}",
+                (count, y),
+                (6, 0),
+                va="center",
+                textcoords="offset points",
+                fontsize=10,
+            )
         axes.axvline(least, color=style.VERMILLION, lw=2)
-        axes.text(least, -0.62, f" each number once: {least:,}", ha="left", va="bottom",
-                  fontsize=10, color=style.INK)  # fmt: skip
+        axes.text(
+            least,
+            -0.62,
+            f" each number once: {least:,}",
+            ha="left",
+            va="bottom",
+            fontsize=10,
+            color=style.INK,
+        )
         axes.set_yticks(range(len(rows)), [name for name, _ in rows])
         axes.set_ylim(len(rows) - 0.4, -1.2)
         axes.tick_params(axis="y", length=0)

@@ -64,8 +64,13 @@ def roofline(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> Figure:
         axes.set_title(f"Roofline of {_article(chip.product)}")
         lines = [_line(number, point) for number, point in enumerate(found)]
         lines += [f"No operations on floats, so no point here: {', '.join(none)}"] if none else []
-        axes.set_xlabel("\n".join(["operations per byte moved\n", *lines, f"\n{_HONEST}"]),
-                        ha="left", x=0.0, linespacing=1.35, fontsize=10)  # fmt: skip
+        axes.set_xlabel(
+            "\n".join(["operations per byte moved\n", *lines, f"\n{_HONEST}"]),
+            ha="left",
+            x=0.0,
+            linespacing=1.35,
+            fontsize=10,
+        )
         axes.set_ylabel("FLOP/s: operations per second")
     return fig
 
@@ -142,15 +147,37 @@ def _roofs(axes: Any, gpu: _Roofs, low: float, high: float) -> None:
     axes.set_ylim(bottom, top)
     axes.plot([low, gpu.ridge], [low * gpu.bandwidth, gpu.float32], color=style.INK, lw=2.5)
     axes.plot([gpu.ridge, high], [gpu.float32] * 2, color=style.INK, lw=2.5)
-    axes.fill_between([low, gpu.ridge, high], [low * gpu.bandwidth, gpu.float32, gpu.float32],
-                      bottom, color=style.SKY, alpha=0.13, lw=0)  # fmt: skip
+    axes.fill_between(
+        [low, gpu.ridge, high],
+        [low * gpu.bandwidth, gpu.float32, gpu.float32],
+        bottom,
+        color=style.SKY,
+        alpha=0.13,
+        lw=0,
+    )
     axes.plot([gpu.ridge] * 2, [bottom, gpu.float32], color=style.FAINT, lw=1, ls=":")
-    axes.text(gpu.ridge * 1.12, bottom * 1.25, f"{_number(gpu.ridge)} operations per byte",
-              fontsize=9, color=style.INK)  # fmt: skip
-    axes.text(low * 1.15, low * gpu.bandwidth * 12, f"memory: {_speed(gpu.bandwidth, 'B/s')}",
-              fontsize=10, fontweight="bold")  # fmt: skip
-    axes.text(high / 1.15, gpu.float32 * 1.15, f"float32: {_speed(gpu.float32, 'FLOP/s')}",
-              ha="right", fontsize=10, fontweight="bold")  # fmt: skip
+    axes.text(
+        gpu.ridge * 1.12,
+        bottom * 1.25,
+        f"{_number(gpu.ridge)} operations per byte",
+        fontsize=9,
+        color=style.INK,
+    )
+    axes.text(
+        low * 1.15,
+        low * gpu.bandwidth * 12,
+        f"memory: {_speed(gpu.bandwidth, 'B/s')}",
+        fontsize=10,
+        fontweight="bold",
+    )
+    axes.text(
+        high / 1.15,
+        gpu.float32 * 1.15,
+        f"float32: {_speed(gpu.float32, 'FLOP/s')}",
+        ha="right",
+        fontsize=10,
+        fontweight="bold",
+    )
     axes.grid(alpha=0.25)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _number(x)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _speed(y, "")))
@@ -165,14 +192,22 @@ def _lift(points: list[_Point], number: int) -> int:
 
 def _mark(axes: Any, number: int, point: _Point, lower: int) -> None:
     colour = _COLOURS[number % len(_COLOURS)]
-    axes.plot([point.intensity] * 2, [axes.get_ylim()[0], point.allowed], color=colour, lw=1.2,
-              ls="--")  # fmt: skip
+    axes.plot(
+        [point.intensity] * 2, [axes.get_ylim()[0], point.allowed], color=colour, lw=1.2, ls="--"
+    )
     axes.plot(point.intensity, point.allowed, "o", color=colour, ms=9, mec=style.INK, zorder=4)
     axes.annotate(
-        f"{number + 1}", (point.intensity, point.allowed), (13, -16 - 20 * lower),
-        textcoords="offset points", ha="center", va="center", fontsize=10, fontweight="bold",
-        bbox={"boxstyle": "circle", "fc": style.PAPER, "ec": colour, "lw": 1.6}, zorder=5,
-    )  # fmt: skip
+        f"{number + 1}",
+        (point.intensity, point.allowed),
+        (13, -16 - 20 * lower),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        fontsize=10,
+        fontweight="bold",
+        bbox={"boxstyle": "circle", "fc": style.PAPER, "ec": colour, "lw": 1.6},
+        zorder=5,
+    )
 
 
 def _line(number: int, point: _Point) -> str:

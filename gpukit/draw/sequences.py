@@ -33,20 +33,34 @@ def over_time(*pairs: Any, title: str, xlabel: str = "step") -> Figure:
     high = [max(_LEAST, _ROW * len(values)) for _, values in tables]
     with style.house():
         fig, axes = style.figure(
-            8.4, sum(high) + 0.5 * len(high) + 0.7, len(tables), 1, squeeze=False, sharex=True,
+            8.4,
+            sum(high) + 0.5 * len(high) + 0.7,
+            len(tables),
+            1,
+            squeeze=False,
+            sharex=True,
             height_ratios=high,
-        )  # fmt: skip
+        )
         for axis, (name, values) in zip(axes[:, 0], tables, strict=True):
             most = float(np.abs(values).max()) or 1.0
             signed = float(values.min()) < 0
             drawn = axis.imshow(
-                values, aspect="auto", interpolation="nearest", cmap="PuOr" if signed else None,
-                vmin=-most if signed else 0, vmax=most,
-            )  # fmt: skip
+                values,
+                aspect="auto",
+                interpolation="nearest",
+                cmap="PuOr" if signed else None,
+                vmin=-most if signed else 0,
+                vmax=most,
+            )
             axis.set_title(name, fontsize=11, fontweight="normal")
             axis.set_yticks([])
-            fig.colorbar(drawn, ax=axis, aspect=8, ticks=[-most, 0, most] if signed else [0, most],
-                         format="%.2g")  # fmt: skip
+            fig.colorbar(
+                drawn,
+                ax=axis,
+                aspect=8,
+                ticks=[-most, 0, most] if signed else [0, most],
+                format="%.2g",
+            )
         axes[-1, 0].set_xlabel(xlabel)
         fig.suptitle(title, fontweight="bold", fontsize=13, x=0.01, ha="left")
     return fig
@@ -66,25 +80,43 @@ def unrolled(steps: int = 6, samples: int = 3, *, together: int = 2) -> Figure:
         fig, axes = style.figure(1.15 * steps + 1.4, 0.8 * samples + 1.2)
         for sample in range(samples):
             for step in range(steps):
-                axes.add_patch(Rectangle(
-                    (step, sample), _BOX, _BOX, fc=style.FILLS[sample % len(style.FILLS)],
-                    ec=style.INK, lw=1,
-                ))  # fmt: skip
-                axes.text(step + _BOX / 2, sample + _BOX / 2, f"$h_{{{step}}}$", ha="center",
-                          va="center")  # fmt: skip
+                axes.add_patch(
+                    Rectangle(
+                        (step, sample),
+                        _BOX,
+                        _BOX,
+                        fc=style.FILLS[sample % len(style.FILLS)],
+                        ec=style.INK,
+                        lw=1,
+                    )
+                )
+                axes.text(
+                    step + _BOX / 2, sample + _BOX / 2, f"$h_{{{step}}}$", ha="center", va="center"
+                )
                 if step:
                     left, middle = step - 1 + _BOX, sample + _BOX / 2
                     axes.annotate("", (step, middle), (left, middle), arrowprops=arrow)
             axes.text(-0.15, sample + _BOX / 2, f"sample {sample}", ha="right", va="center")
-        axes.add_patch(Rectangle(
-            (together - 0.12, -0.15), _BOX + 0.24, samples - 1 + _BOX + 0.3, fill=False,
-            ec=style.VERMILLION, lw=2.4,
-        ))  # fmt: skip
-        axes.text(together + _BOX / 2, -0.25, "one launch", ha="center", va="bottom",
-                  color=style.INK)  # fmt: skip
+        axes.add_patch(
+            Rectangle(
+                (together - 0.12, -0.15),
+                _BOX + 0.24,
+                samples - 1 + _BOX + 0.3,
+                fill=False,
+                ec=style.VERMILLION,
+                lw=2.4,
+            )
+        )
+        axes.text(
+            together + _BOX / 2, -0.25, "one launch", ha="center", va="bottom", color=style.INK
+        )
         axes.text(0, samples + 0.05, "time", va="center")
-        axes.annotate("", (steps - 1 + _BOX, samples + 0.05), (0.55, samples + 0.05),
-                      arrowprops={**arrow, "color": style.FAINT})  # fmt: skip
+        axes.annotate(
+            "",
+            (steps - 1 + _BOX, samples + 0.05),
+            (0.55, samples + 0.05),
+            arrowprops={**arrow, "color": style.FAINT},
+        )
         axes.set_xlim(-1.3, steps - 1 + _BOX + 0.2)
         axes.set_ylim(samples + 0.25, -0.65)
         axes.set_aspect("equal")

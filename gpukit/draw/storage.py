@@ -75,13 +75,38 @@ def _walk(axes: Any, thread: npt.NDArray[Any], turns: npt.NDArray[Any], marked: 
         here = at == marked
         plain = marked is None or here
         fill = style.FILLS[int(number) % len(style.FILLS)] if plain else "#ECECEC"
-        axes.add_patch(Rectangle((col - 0.5, row - 0.5), 1, 1, fc=fill, ec=style.INK,
-                                 lw=2.6 if here else 0.6, zorder=2 if here else 1))  # fmt: skip
+        axes.add_patch(
+            Rectangle(
+                (col - 0.5, row - 0.5),
+                1,
+                1,
+                fc=fill,
+                ec=style.INK,
+                lw=2.6 if here else 0.6,
+                zorder=2 if here else 1,
+            )
+        )
         weight = "bold" if here else "normal"
-        axes.text(col, row - 0.13, f"thread {number}", ha="center", va="center", fontsize=6.5,
-                  zorder=3, fontweight=weight)  # fmt: skip
-        axes.text(col, row + 0.22, f"turn {at}", ha="center", va="center", fontsize=6.5, zorder=3,
-                  fontweight=weight)  # fmt: skip
+        axes.text(
+            col,
+            row - 0.13,
+            f"thread {number}",
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            zorder=3,
+            fontweight=weight,
+        )
+        axes.text(
+            col,
+            row + 0.22,
+            f"turn {at}",
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            zorder=3,
+            fontweight=weight,
+        )
     axes.set_xlim(-0.6, side - 0.4)
     axes.set_ylim(side - 0.4, -0.6)
     axes.set_aspect("equal")
@@ -106,26 +131,64 @@ def memories(gpu: str = "H100") -> Figure:
         fig, axes = style.figure(10.0, 5.6)
         _box(axes, (0, 0), (15.4, 10), style.PAPER, f"GPU ({chip.product})")
         _box(axes, (0.4, 3.9), (14.6, 5.2), "#E8F3FA", f"multiprocessor (SM), one of {chip.sms}")
-        _box(axes, (0.8, 6.2), (13.8, 2.0), "#FFFFFF",
-             f"registers: {registers} KB, each thread has its own", small=True)  # fmt: skip
+        _box(
+            axes,
+            (0.8, 6.2),
+            (13.8, 2.0),
+            "#FFFFFF",
+            f"registers: {registers} KB, each thread has its own",
+            small=True,
+        )
         for number in range(4):
-            _box(axes, (1.2 + 3.4 * number, 6.5), (3.0, 0.85), style.FILLS[number],
-                 f"thread {number}" if number < 3 else "... thread 31 ...", small=True)  # fmt: skip
-        _box(axes, (0.8, 4.25), (6.4, 1.5), "#BFE3D6",
-             f"shared memory: up to {shared} KB,\nthe threads of a block share it",
-             small=True)  # fmt: skip
-        _box(axes, (7.2, 4.25), (3.5, 1.5), "#E4E4E4", "L1 cache: the rest\nof the same store",
-             small=True)  # fmt: skip
+            _box(
+                axes,
+                (1.2 + 3.4 * number, 6.5),
+                (3.0, 0.85),
+                style.FILLS[number],
+                f"thread {number}" if number < 3 else "... thread 31 ...",
+                small=True,
+            )
+        _box(
+            axes,
+            (0.8, 4.25),
+            (6.4, 1.5),
+            "#BFE3D6",
+            f"shared memory: up to {shared} KB,\nthe threads of a block share it",
+            small=True,
+        )
+        _box(
+            axes,
+            (7.2, 4.25),
+            (3.5, 1.5),
+            "#E4E4E4",
+            "L1 cache: the rest\nof the same store",
+            small=True,
+        )
         _box(axes, (11.1, 4.25), (3.5, 1.5), "#E4E4E4", "constant cache", small=True)
-        _box(axes, (0.4, 2.45), (14.6, 1.1), "#E4E4E4", f"L2 cache: {cache}, for all SMs",
-             small=True)  # fmt: skip
-        _box(axes, (0.4, 0.4), (14.6, 1.7), "#FFE2B3",
-             f"device memory{speed}: holds global memory,\nlocal memory and constant memory",
-             small=True)  # fmt: skip
-        _box(axes, (17.6, 0.4), (5.2, 9.6), "#F3D9E6", "host: the computer\n\nits memory holds\n"
-             "NumPy's arrays")  # fmt: skip
-        axes.annotate("", (17.5, 1.25), (15.1, 1.25),
-                      arrowprops={"arrowstyle": "<->", "lw": 2.5, "color": style.INK})  # fmt: skip
+        _box(
+            axes, (0.4, 2.45), (14.6, 1.1), "#E4E4E4", f"L2 cache: {cache}, for all SMs", small=True
+        )
+        _box(
+            axes,
+            (0.4, 0.4),
+            (14.6, 1.7),
+            "#FFE2B3",
+            f"device memory{speed}: holds global memory,\nlocal memory and constant memory",
+            small=True,
+        )
+        _box(
+            axes,
+            (17.6, 0.4),
+            (5.2, 9.6),
+            "#F3D9E6",
+            "host: the computer\n\nits memory holds\nNumPy's arrays",
+        )
+        axes.annotate(
+            "",
+            (17.5, 1.25),
+            (15.1, 1.25),
+            arrowprops={"arrowstyle": "<->", "lw": 2.5, "color": style.INK},
+        )
         axes.text(16.5, 1.6, "bus", ha="center", fontsize=11, fontweight="bold")
         axes.set_xlim(-0.1, 22.9)
         axes.set_ylim(-0.1, 10.1)
@@ -133,12 +196,25 @@ def memories(gpu: str = "H100") -> Figure:
     return fig
 
 
-def _box(axes: Any, at: tuple[float, float], size: tuple[float, float], fill: str, text: str,
-         small: bool = False) -> None:  # fmt: skip
+def _box(
+    axes: Any,
+    at: tuple[float, float],
+    size: tuple[float, float],
+    fill: str,
+    text: str,
+    small: bool = False,
+) -> None:
     (x, y), (width, height) = at, size
     axes.add_patch(Rectangle(at, width, height, fc=fill, ec=style.INK, lw=1.1))
-    axes.text(x + 0.2, y + height - 0.18, text, va="top", fontsize=9.5 if small else 11.5,
-              fontweight="normal" if small else "bold", linespacing=1.35)  # fmt: skip
+    axes.text(
+        x + 0.2,
+        y + height - 0.18,
+        text,
+        va="top",
+        fontsize=9.5 if small else 11.5,
+        fontweight="normal" if small else "bold",
+        linespacing=1.35,
+    )
 
 
 # ---- a tile --------------------------------------------------------------------------------------
@@ -182,11 +258,17 @@ def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
             _tile(axes, mark, step)
             row, col = np.argwhere(mark == 2)[0]
             axes.set_xlabel(f"{name}[{row}, {col}]", fontsize=11, fontweight="bold")
-        fig.legend(handles=[
-            Rectangle((0, 0), 1, 1, fc=_WARP, ec=style.INK, label="one warp, 32 lanes"),
-            Rectangle((0, 0), 1, 1, fc=_ONE, ec=style.INK, label=f"its thread {thread}"),
-            Rectangle((0, 0), 1, 1, fc=_MINE, ec=style.INK, label="the tile of block (1, 0)"),
-        ], loc="outside lower left", ncols=3, frameon=False, fontsize=10)  # fmt: skip
+        fig.legend(
+            handles=[
+                Rectangle((0, 0), 1, 1, fc=_WARP, ec=style.INK, label="one warp, 32 lanes"),
+                Rectangle((0, 0), 1, 1, fc=_ONE, ec=style.INK, label=f"its thread {thread}"),
+                Rectangle((0, 0), 1, 1, fc=_MINE, ec=style.INK, label="the tile of block (1, 0)"),
+            ],
+            loc="outside lower left",
+            ncols=3,
+            frameon=False,
+            fontsize=10,
+        )
     return fig
 
 
@@ -198,9 +280,17 @@ def _tile(axes: Any, marks: npt.NDArray[Any], title: str) -> None:
     for at, mark in np.ndenumerate(marks):
         if mark:
             wide = 0.9 if mark == 2 and size > TILE else 0.0  # else it would be too small to see
-            axes.add_patch(Rectangle((at[1] - wide, at[0] - wide), 1 + 2 * wide, 1 + 2 * wide,
-                                     fc=_ONE if mark == 2 else _WARP, ec=style.INK,
-                                     lw=0.9 if mark == 2 else 0.15, zorder=int(mark)))  # fmt: skip
+            axes.add_patch(
+                Rectangle(
+                    (at[1] - wide, at[0] - wide),
+                    1 + 2 * wide,
+                    1 + 2 * wide,
+                    fc=_ONE if mark == 2 else _WARP,
+                    ec=style.INK,
+                    lw=0.9 if mark == 2 else 0.15,
+                    zorder=int(mark),
+                )
+            )
     for edge in range(0, size + 1, TILE):
         axes.plot([edge, edge], [0, size], color=style.INK, lw=1.2)
         axes.plot([0, size], [edge, edge], color=style.INK, lw=1.2)
@@ -238,8 +328,9 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
             axes.set_ylabel("row of the tile")
             many = f"{passes} pass{'' if passes == 1 else 'es'}"
             axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=20)
-        fig.supxlabel("in each cell the bank of the word; marked: the column that a warp reads",
-                      fontsize=11)  # fmt: skip
+        fig.supxlabel(
+            "in each cell the bank of the word; marked: the column that a warp reads", fontsize=11
+        )
     return fig
 
 
@@ -255,11 +346,27 @@ def column_passes(width: int, column: int = 2) -> int:
 
 
 def _bank(axes: Any, row: int, col: int, bank: int, *, marked: bool) -> None:
-    axes.add_patch(Rectangle((col - 0.5, row - 0.5), 1, 1, fc=_ONE if marked else style.PAPER,
-                             ec=style.INK, lw=2.0 if marked else 0.5,
-                             zorder=2 if marked else 1))  # fmt: skip
-    axes.text(col, row, bank, ha="center", va="center", fontsize=10, zorder=3,
-              fontweight="bold" if marked else "normal")  # fmt: skip
+    axes.add_patch(
+        Rectangle(
+            (col - 0.5, row - 0.5),
+            1,
+            1,
+            fc=_ONE if marked else style.PAPER,
+            ec=style.INK,
+            lw=2.0 if marked else 0.5,
+            zorder=2 if marked else 1,
+        )
+    )
+    axes.text(
+        col,
+        row,
+        bank,
+        ha="center",
+        va="center",
+        fontsize=10,
+        zorder=3,
+        fontweight="bold" if marked else "normal",
+    )
 
 
 def stride_bars(passes: Any) -> Figure:
@@ -323,12 +430,24 @@ def stream_timeline(
         for axes, run, count in zip(rows[:, 0], runs, streams, strict=True):
             for step in run:
                 size = step.end - step.begin
-                axes.add_patch(Rectangle(
-                    (step.begin, step.engine - 0.42), size, 0.84, lw=0.9, ec=style.INK,
-                    fc=style.FILLS[step.piece % len(style.FILLS)],
-                ))  # fmt: skip
-                axes.text(step.begin + size / 2, step.engine, step.piece + 1, ha="center",
-                          va="center", fontsize=10)  # fmt: skip
+                axes.add_patch(
+                    Rectangle(
+                        (step.begin, step.engine - 0.42),
+                        size,
+                        0.84,
+                        lw=0.9,
+                        ec=style.INK,
+                        fc=style.FILLS[step.piece % len(style.FILLS)],
+                    )
+                )
+                axes.text(
+                    step.begin + size / 2,
+                    step.engine,
+                    step.piece + 1,
+                    ha="center",
+                    va="center",
+                    fontsize=10,
+                )
             end = max(step.end for step in run)
             word = "stream" if count == 1 else "streams"
             axes.set_title(f"{count} {word}: {end:g} units of time", fontsize=11)

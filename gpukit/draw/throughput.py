@@ -72,8 +72,17 @@ def lines(
     with style.house():
         fig, axes = style.figure(8.4, 4.6 + 0.22 * len(series))
         for (name, values), (colour, dashes, mark) in zip(series.items(), cycle(LOOKS)):
-            axes.plot(x, values, color=colour, ls=dashes, lw=2, marker=mark, ms=6,
-                      markevery=max(1, len(x) // _MARKS), label=name)  # fmt: skip
+            axes.plot(
+                x,
+                values,
+                color=colour,
+                ls=dashes,
+                lw=2,
+                marker=mark,
+                ms=6,
+                markevery=max(1, len(x) // _MARKS),
+                label=name,
+            )
         low, high = axes.get_ylim()
         level = 1 if "y" in log else 0
         if low < level < high:

@@ -116,15 +116,17 @@ def measured(results: Sequence[Result], ceilings: Ceilings) -> Figure:
         fig, axes = style.figure(9.0, 5.4 + 0.19 * len(placed))
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.plot([low, ridge, high], [low * ceilings.bytes, *[ceilings.flops] * 2],
-                  color=style.INK, lw=2)  # fmt: skip
+        axes.plot(
+            [low, ridge, high], [low * ceilings.bytes, *[ceilings.flops] * 2], color=style.INK, lw=2
+        )
         for k, (x, y) in enumerate(points):
             axes.plot(x, y, "o", color=style.SKY, markeredgecolor=style.INK, ms=7)
             taken = {slots[n] for n, other in enumerate(points[:k]) if _near((x, y), other)}
             slots.append(next(slot for slot in range(k + 1) if slot not in taken))
             place = (9 + 17 * slots[-1], 0)
-            axes.annotate(str(k + 1), (x, y), place, textcoords="offset points", va="center",
-                          fontsize=9)  # fmt: skip
+            axes.annotate(
+                str(k + 1), (x, y), place, textcoords="offset points", va="center", fontsize=9
+            )
         axes.set_xlim(low, high)
         axes.set_title(f"Measured on the {target.active().name} target, below its roofs")
         axes.set_ylabel("FLOP/s")
@@ -166,8 +168,15 @@ def _near(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def _bar(axes: Any, y: int, speedup: float) -> None:
     faster = speedup >= 1
-    axes.barh(y, speedup - 1, left=1, height=0.7, color=style.SKY if faster else style.ORANGE,
-              edgecolor=style.INK, hatch="" if faster else "///")  # fmt: skip
+    axes.barh(
+        y,
+        speedup - 1,
+        left=1,
+        height=0.7,
+        color=style.SKY if faster else style.ORANGE,
+        edgecolor=style.INK,
+        hatch="" if faster else "///",
+    )
     text = report.verdict(speedup).removesuffix(" faster").removesuffix(" slower")
     side, gap = ("left", 1.08) if faster else ("right", 1 / 1.08)
     axes.text(speedup * gap, y, text, ha=side, va="center", fontsize=9)

@@ -48,8 +48,11 @@ def chain_and_tree(n: int = 8) -> Figure:
 
 def _numbers(axes: Any, n: int) -> None:
     for k in range(n):
-        axes.add_patch(Rectangle((k - 0.36, -0.36), 0.72, 0.72, fc=style.FILLS[6], ec=style.INK,
-                                 lw=0.8, zorder=2))  # fmt: skip
+        axes.add_patch(
+            Rectangle(
+                (k - 0.36, -0.36), 0.72, 0.72, fc=style.FILLS[6], ec=style.INK, lw=0.8, zorder=2
+            )
+        )
         axes.text(k, 0, f"x{k}", ha="center", va="center", fontsize=9, zorder=3)
 
 
@@ -116,15 +119,23 @@ def _rounds(axes: Any, mask: Any, steps: Any, warp: int) -> None:
                     look = {"fc": "#E4E4E2", "ec": "#E4E4E2"}
                 axes.add_patch(Rectangle((first + k - 0.5, level - 0.4), 1, 0.8, lw=0.6, **look))
         plural = "" if running == 1 else "s"
-        axes.text(threads + 0.2, level, f"{running} warp{plural} run{'s' if running == 1 else ''}",
-                  va="center", fontsize=9)  # fmt: skip
+        axes.text(
+            threads + 0.2,
+            level,
+            f"{running} warp{plural} run{'s' if running == 1 else ''}",
+            va="center",
+            fontsize=9,
+        )
     for edge in range(warp, threads, warp):
         axes.axvline(edge - 0.5, color=style.INK, lw=2)
     axes.set_xlim(-0.6, threads + 7)
     axes.set_ylim(rounds - 0.5, -0.5)
     axes.set_yticks(range(rounds), names, fontsize=9)
-    axes.set_xticks(range(0, threads + 1, 8), [f"{k}" if k < threads else "" for k in
-                    range(0, threads + 1, 8)], fontsize=9)  # fmt: skip
+    axes.set_xticks(
+        range(0, threads + 1, 8),
+        [f"{k}" if k < threads else "" for k in range(0, threads + 1, 8)],
+        fontsize=9,
+    )
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -161,10 +172,15 @@ def scan_steps(values: Any) -> Figure:
         for spine in axes.spines.values():
             spine.set_visible(False)
         keys = [
-            Patch(fc=style.SKY, ec=style.INK, lw=1.6, label="has just added two sums: its own "
-                  "(grey arrow) and the one a step to the left (blue)"),
+            Patch(
+                fc=style.SKY,
+                ec=style.INK,
+                lw=1.6,
+                label="has just added two sums: its own "
+                "(grey arrow) and the one a step to the left (blue)",
+            ),
             Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
-        ]  # fmt: skip
+        ]
         fig.legend(handles=keys, loc="outside lower left", frameon=False, fontsize=9)
     return fig
 
@@ -179,8 +195,17 @@ def _row(axes: Any, row: Any, level: int, first: int) -> None:
     for k, value in enumerate(row):
         added = k >= first
         fill = style.SKY if added else style.PAPER
-        axes.add_patch(Rectangle((k - 0.38, level - 0.3), 0.76, 0.6, fc=fill, ec=style.INK,
-                                 lw=1.6 if added else 0.7, zorder=2))  # fmt: skip
+        axes.add_patch(
+            Rectangle(
+                (k - 0.38, level - 0.3),
+                0.76,
+                0.6,
+                fc=fill,
+                ec=style.INK,
+                lw=1.6 if added else 0.7,
+                zorder=2,
+            )
+        )
         axes.text(k, level, f"{value}", ha="center", va="center", fontsize=10, zorder=3)
 
 
@@ -218,8 +243,14 @@ def drift(sums: Any, term: float, marks: Any) -> Figure:
         for mark in marks:
             where = (int(np.searchsorted(row, mark)) + 1) / 1e6
             axes.axvline(where, color=style.VERMILLION, lw=1.2, ls="--", zorder=0)
-            axes.text(where, 0.97, f" sum {mark:,}", va="top", fontsize=9,
-                      transform=axes.get_xaxis_transform())  # fmt: skip
+            axes.text(
+                where,
+                0.97,
+                f" sum {mark:,}",
+                va="top",
+                fontsize=9,
+                transform=axes.get_xaxis_transform(),
+            )
         axes.set_title("How far off the sum is")
         axes.set_xlabel("additions, in millions")
         axes.set_ylabel("sum minus exact sum")

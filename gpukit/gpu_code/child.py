@@ -62,9 +62,14 @@ def _compile(
     suffix = "a" if capability >= (9, 0) else ""
     output = "ltoir" if lto else "ptx"
     code, _ = cuda.compile(
-        kernel, request["types"], cc=(*capability, suffix), device=False, abi="numba",
-        output=output, **options,
-    )  # fmt: skip
+        kernel,
+        request["types"],
+        cc=(*capability, suffix),
+        device=False,
+        abi="numba",
+        output=output,
+        **options,
+    )
     linked = _link(code, "{}{}{}".format(*capability, suffix), most)
     return {
         **_read(linked.log),

@@ -331,10 +331,9 @@ def variants(name: str, scalar: Any, wide: Any, cost: Any, reference: Any) -> An
     return (
         Variant(name, scalar, cost, reference, BLOCK),
         Variant(
-            f"{name}_wide", wide, cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,),
-            instead=name,
+            f"{name}_wide", wide, cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,), instead=name
         ),
-    )  # fmt: skip
+    )
 
 
 VARIANTS = (

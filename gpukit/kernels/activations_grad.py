@@ -306,20 +306,20 @@ def gelu_grad(
 
 VARIANTS = (
     *variants(
-        "relu_grad", relu_grad_kernel, relu_grad_wide_kernel, relu_grad_cost,
-        relu_grad_reference,
+        "relu_grad", relu_grad_kernel, relu_grad_wide_kernel, relu_grad_cost, relu_grad_reference
     ),
     *variants(
-        "sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_wide_kernel, sigmoid_grad_cost,
+        "sigmoid_grad",
+        sigmoid_grad_kernel,
+        sigmoid_grad_wide_kernel,
+        sigmoid_grad_cost,
         sigmoid_grad_reference,
     ),
     *variants(
-        "tanh_grad", tanh_grad_kernel, tanh_grad_wide_kernel, tanh_grad_cost,
-        tanh_grad_reference,
+        "tanh_grad", tanh_grad_kernel, tanh_grad_wide_kernel, tanh_grad_cost, tanh_grad_reference
     ),
     *variants(
-        "gelu_grad", gelu_grad_kernel, gelu_grad_wide_kernel, gelu_grad_cost,
-        gelu_grad_reference,
+        "gelu_grad", gelu_grad_kernel, gelu_grad_wide_kernel, gelu_grad_cost, gelu_grad_reference
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

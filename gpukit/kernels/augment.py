@@ -89,9 +89,16 @@ def augment_cost(n: int, itemsize: int = 4) -> Cost:
 
 @signature.takes("x: n c h w -> n c h w")
 def augment(
-    x: Any, most: int = 1, flip: bool = False, fill: float = 0.0, *, seed: int, offset: int = 0,
-    out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    x: Any,
+    most: int = 1,
+    flip: bool = False,
+    fill: float = 0.0,
+    *,
+    seed: int,
+    offset: int = 0,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return images (N, C, H, W), each moved by up to `most` pixels down and across, by chance.
 
     With `flip` every second one, by chance, is mirrored from left to right. `fill` comes in from

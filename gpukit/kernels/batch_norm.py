@@ -60,9 +60,13 @@ def batch_stats_reference(x: npt.ArrayLike) -> tuple[Float64, Float64]:
 
 
 def batch_norm_reference(
-    x: npt.ArrayLike, mean: npt.ArrayLike, var: npt.ArrayLike, weight: npt.ArrayLike,
-    bias: npt.ArrayLike, eps: float = 1e-5,
-) -> Float64:  # fmt: skip
+    x: npt.ArrayLike,
+    mean: npt.ArrayLike,
+    var: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    bias: npt.ArrayLike,
+    eps: float = 1e-5,
+) -> Float64:
     """Return (N, C, S) less mean, over the root of var, times weight, plus bias."""
     mean, var, weight, bias = (
         np.asarray(each, np.float64)[:, None] for each in (mean, var, weight, bias)
@@ -152,10 +156,19 @@ def batch_norm_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
     "input: n c ..., running_mean?: c, running_var?: c, weight?: c, bias?: c -> n c ..."
 )
 def batch_norm(
-    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
-    training: bool = False, momentum: float = 0.1, eps: float = 1e-5, *,
-    return_stats: bool = False, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    *,
+    return_stats: bool = False,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return input with each channel normalised, times weight, plus bias.
 
     input is (N, C), (N, C, H, W) or with any other axes behind C, all else (C,), float32 or float64
@@ -244,8 +257,11 @@ VARIANTS = (
         "stats", batch_norm_stats_kernel, batch_norm_stats_cost, batch_stats_reference, BLOCK, 1
     ),
     Variant(
-        "batch_norm", batch_norm_kernel, batch_norm_cost, batch_norm_reference,
+        "batch_norm",
+        batch_norm_kernel,
+        batch_norm_cost,
+        batch_norm_reference,
         (BLOCK_X, BLOCK_Y, 1),
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -58,9 +58,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 def batch_norm_backward_reference(
-    grad_out: npt.ArrayLike, x: npt.ArrayLike, mean: npt.ArrayLike, var: npt.ArrayLike,
-    weight: npt.ArrayLike = 1.0, training: bool = True, eps: float = 1e-5,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    grad_out: npt.ArrayLike,
+    x: npt.ArrayLike,
+    mean: npt.ArrayLike,
+    var: npt.ArrayLike,
+    weight: npt.ArrayLike = 1.0,
+    training: bool = True,
+    eps: float = 1e-5,
+) -> tuple[Float64, Float64, Float64]:
     """Return the gradients of x (N, C, S), weight and bias."""
     grad_out, x = np.asarray(grad_out, np.float64), np.asarray(x, np.float64)
     mean, var = (np.asarray(each, np.float64)[:, None] for each in (mean, var))
@@ -141,9 +146,17 @@ def batch_norm_grad_input_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cos
 
 @signature.takes("input: n c ..., grad_out: n c ..., mean: c, var: c, weight?: c -> n c ..., c, c")
 def batch_norm_backward(
-    grad_out: Any, input: Any, mean: Any, var: Any, weight: Any = None, training: bool = True,
-    eps: float = 1e-5, *, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    mean: Any,
+    var: Any,
+    weight: Any = None,
+    training: bool = True,
+    eps: float = 1e-5,
+    *,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the gradients of batch norm's input, weight and bias.
 
     mean and var are what batch_norm returned with `return_stats`; training and eps must be those of
@@ -174,12 +187,17 @@ def batch_norm_backward(
 _variant = functools.partial(Variant, reference=batch_norm_backward_reference)
 VARIANTS = (
     _variant(
-        "grad_weight", batch_norm_grad_weight_kernel, batch_norm_grad_weight_cost, block=BLOCK,
+        "grad_weight",
+        batch_norm_grad_weight_kernel,
+        batch_norm_grad_weight_cost,
+        block=BLOCK,
         tile=1,
     ),
     _variant(
-        "grad_input", batch_norm_grad_input_kernel, batch_norm_grad_input_cost,
+        "grad_input",
+        batch_norm_grad_input_kernel,
+        batch_norm_grad_input_cost,
         block=(BLOCK_X, BLOCK_Y, 1),
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -80,9 +80,15 @@ def dropout_cost(n: int, itemsize: int = 4) -> Cost:
 
 @signature.takes("input: ... -> ...", in_place=True, layout="C")
 def dropout(
-    input: Any, p: float = 0.5, training: bool = True, *, seed: int, offset: int = 0,
-    out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    p: float = 0.5,
+    training: bool = True,
+    *,
+    seed: int,
+    offset: int = 0,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return input with elements set to 0 by chance and the others divided by 1 - p.
 
     Any shape gives the same shape and dtype, float32 or float64; `out` may be input itself. Which

@@ -165,9 +165,14 @@ def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> A
 
 @signature.takes("input: ..., grad_out: ... cols -> rows cols", input=INDICES)
 def embedding_backward(
-    grad_out: Any, input: Any, num_embeddings: int, *, variant: str = "atomic", out: Any = None,
+    grad_out: Any,
+    input: Any,
+    num_embeddings: int,
+    *,
+    variant: str = "atomic",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the gradient of embedding's weight.
 
     grad_out (..., cols) and input (...), int32 or int64, give (num_embeddings, cols): the rows of
@@ -209,14 +214,20 @@ def _check_range(function: str, index: Any, rows: int) -> None:
 
 GRAD_VARIANTS = (
     Variant(
-        "atomic", embedding_grad_atomic_kernel, embedding_grad_atomic_cost,
-        embedding_backward_reference, (BLOCK_X, BLOCK_Y),
+        "atomic",
+        embedding_grad_atomic_kernel,
+        embedding_grad_atomic_cost,
+        embedding_backward_reference,
+        (BLOCK_X, BLOCK_Y),
     ),
     Variant(
-        "column", embedding_grad_column_kernel, embedding_grad_atomic_cost,
-        embedding_backward_reference, BLOCK,
+        "column",
+        embedding_grad_column_kernel,
+        embedding_grad_atomic_cost,
+        embedding_backward_reference,
+        BLOCK,
     ),
-)  # fmt: skip
+)
 VARIANTS = (
     Variant("embedding", embedding_kernel, embedding_cost, embedding_reference, (BLOCK_X, BLOCK_Y)),
     *GRAD_VARIANTS,

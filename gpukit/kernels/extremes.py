@@ -302,8 +302,12 @@ VARIANTS = (
     _variant("min", min_kernel, max_cost, min_reference),
     _variant("argmax", argmax_kernel, argmax_cost, argmax_reference),
     Variant(
-        "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, BLOCK,
+        "argmax_finish",
+        argmax_finish_kernel,
+        argmax_finish_cost,
+        argmax_reference,
+        BLOCK,
         most_blocks=1,
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

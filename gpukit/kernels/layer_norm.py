@@ -168,10 +168,17 @@ def layer_norm_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 @signature.takes("input: ..., weight?: inner..., bias?: inner... -> ...", layout="C")
 def layer_norm(
-    input: Any, normalized_shape: int | tuple[int, ...], weight: Any = None, bias: Any = None,
-    eps: float = 1e-5, *, variant: str = "two_pass", return_stats: bool = False, out: Any = None,
+    input: Any,
+    normalized_shape: int | tuple[int, ...],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    *,
+    variant: str = "two_pass",
+    return_stats: bool = False,
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return input with mean 0 and variance 1 over its last axes, times weight, plus bias.
 
     normalized_shape are the last axes of input, and the shape of weight and bias, where they are
@@ -200,9 +207,14 @@ def layer_norm(
         )
         shared = cols * input.dtype.itemsize if chosen.name == "block" else 0
         chosen.kernel[chosen.grid(function, rows), chosen.block, stream, shared](
-            x, scale, shift, x.dtype.type(eps), mean.flat(), rstd.flat(),
+            x,
+            scale,
+            shift,
+            x.dtype.type(eps),
+            mean.flat(),
+            rstd.flat(),
             out.flat().reshape(rows, cols),
-        )  # fmt: skip
+        )
     return (out.get(), mean.get(), rstd.get()) if return_stats else out.get()
 
 
@@ -233,12 +245,19 @@ def parameter(array: Any, size: int, dtype: Any, value: int, stream: Any) -> Any
 _variant = functools.partial(Variant, reference=layer_norm_reference)
 VARIANTS = (
     _variant(
-        "two_pass", layer_norm_two_pass_kernel, layer_norm_two_pass_cost, block=(WARP, WARPS),
+        "two_pass",
+        layer_norm_two_pass_kernel,
+        layer_norm_two_pass_cost,
+        block=(WARP, WARPS),
         tile=WARPS,
     ),
     _variant(
-        "block", layer_norm_block_kernel, layer_norm_block_cost, block=BLOCK, tile=1,
+        "block",
+        layer_norm_block_kernel,
+        layer_norm_block_cost,
+        block=BLOCK,
+        tile=1,
         instead="two_pass",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -36,12 +36,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, warp_all_sum
 from gpukit.kernels.backprop import columns
-from gpukit.kernels.layer_norm import (
-    BLOCK,
-    LEVELS,
-    WARPS,
-    parameter,
-)
+from gpukit.kernels.layer_norm import BLOCK, LEVELS, WARPS, parameter
 from gpukit.launch import Cost, Variant, ceil_div
 
 Float64 = npt.NDArray[np.float64]
@@ -144,12 +139,19 @@ def layer_norm_grad_weight_cost(rows: int, cols: int, parts: int = 1, itemsize: 
 
 @signature.takes(
     "input: ..., grad_out: ..., mean: outer..., rstd: outer..., weight?: inner..."
-    " -> ..., last..., last...", layout="C",
-)  # fmt: skip
+    " -> ..., last..., last...",
+    layout="C",
+)
 def layer_norm_backward(
-    grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, *, out: Any = None,
+    grad_out: Any,
+    input: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any = None,
+    *,
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the gradients of layer norm's input, weight and bias.
 
     mean and rstd are what layer_norm returned with `return_stats`; their shape says which axes of
@@ -200,12 +202,14 @@ def _launch(function: str, arrays: list[Any], weight: Any, results: list[Any], s
 _variant = functools.partial(Variant, reference=layer_norm_backward_reference)
 VARIANTS = (
     _variant(
-        "grad_input", layer_norm_grad_input_kernel, layer_norm_grad_input_cost,
-        block=(WARP, WARPS), tile=WARPS,
+        "grad_input",
+        layer_norm_grad_input_kernel,
+        layer_norm_grad_input_cost,
+        block=(WARP, WARPS),
+        tile=WARPS,
     ),
     _variant(
-        "grad_weight", layer_norm_grad_weight_kernel, layer_norm_grad_weight_cost,
-        block=(BLOCK, 1),
+        "grad_weight", layer_norm_grad_weight_kernel, layer_norm_grad_weight_cost, block=(BLOCK, 1)
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

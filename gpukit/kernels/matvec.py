@@ -219,13 +219,20 @@ _variant = functools.partial(Variant, reference=matvec_reference, block=BLOCK)
 VARIANTS = (
     _variant("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
     _variant(
-        "warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost,
-        block=(WARP, WARPS), tile=WARPS,
+        "warp_a_row",
+        matvec_warp_a_row_kernel,
+        matvec_warp_a_row_cost,
+        block=(WARP, WARPS),
+        tile=WARPS,
     ),
     _variant("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
     _variant(
-        "vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, tile=WARPS,
-        dtypes=(np.float32,), instead="warp_a_row",
+        "vectorised",
+        matvec_vectorised_kernel,
+        matvec_vectorised_cost,
+        tile=WARPS,
+        dtypes=(np.float32,),
+        instead="warp_a_row",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -62,9 +62,13 @@ def max_pool2d_reference(
 
 
 def avg_pool2d_reference(
-    image: npt.ArrayLike, window: Pair, *, stride: Pair, padding: Pair = NONE,
+    image: npt.ArrayLike,
+    window: Pair,
+    *,
+    stride: Pair,
+    padding: Pair = NONE,
     count_include_pad: bool = True,
-) -> Float64:  # fmt: skip
+) -> Float64:
     """Return the mean of what each window sees of planes (P, H, W)."""
     image = np.asarray(image, np.float64)
     there = np.full(image.shape, 1.0)
@@ -124,9 +128,15 @@ def max_pool2d_kernel(image, window, stride, padding, dilation, out, indices):
 
 
 def max_pool2d_cost(
-    image: Shape, window: Pair, *, stride: Pair, padding: Pair = NONE, dilation: Pair = ONE,
-    itemsize: int = 4, placesize: int = PLACE,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    window: Pair,
+    *,
+    stride: Pair,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+    placesize: int = PLACE,
+) -> Cost:
     """One load for each place of a window that lies inside; a number and an index stored."""
     planes, *size = image
     geometry = tuple(size), window, stride, padding, dilation
@@ -176,9 +186,16 @@ def avg_pool2d_cost(
 
 @signature.takes("input: n c h w -> n c rows cols", layout="C")
 def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *,
-    return_indices: bool = False, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    *,
+    return_indices: bool = False,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the largest number of each window, and where they lie if they are asked for.
 
     Input (N, C, H, W), float32 or float64, and kernel_size 2 give (N, C, H // 2, W // 2): the
@@ -198,9 +215,15 @@ def max_pool2d(
 
 @signature.takes("input: n c h w -> n c rows cols", layout="C")
 def avg_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-    count_include_pad: bool = True, *, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    count_include_pad: bool = True,
+    *,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the mean of each window, in which places on the padding count as zeros.
 
     Input (N, C, H, W), float32 or float64, and kernel_size 2 give (N, C, H // 2, W // 2): the

@@ -65,9 +65,14 @@ def max_pool2d_backward_reference(
 
 
 def avg_pool2d_backward_reference(
-    grad_out: npt.ArrayLike, size: Pair, window: Pair, *, stride: Pair, padding: Pair = NONE,
+    grad_out: npt.ArrayLike,
+    size: Pair,
+    window: Pair,
+    *,
+    stride: Pair,
+    padding: Pair = NONE,
     count_include_pad: bool = True,
-) -> Float64:  # fmt: skip
+) -> Float64:
     """Return planes of `size`: each gradient shared out over the pixels of its window."""
     grad_out = np.asarray(grad_out, np.float64)
     moves = window, stride, padding, ONE, 0.0
@@ -205,10 +210,18 @@ def avg_pool2d_backward_cost(
     "grad_out: n c rows cols, indices: n c rows cols -> n c h w", layout="C", indices=(np.int64,)
 )
 def max_pool2d_backward(
-    grad_out: Any, indices: Any, input_size: Any, kernel_size: Any, stride: Any = None,
-    padding: Any = 0, dilation: Any = 1, *, variant: str = "scatter", out: Any = None,
+    grad_out: Any,
+    indices: Any,
+    input_size: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    *,
+    variant: str = "scatter",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the gradient of the input of max_pool2d, of shape `input_size`.
 
     grad_out and the int64 indices that max_pool2d returned, both (N, C, rows, cols), and
@@ -228,9 +241,16 @@ def max_pool2d_backward(
 
 @signature.takes("grad_out: n c rows cols -> n c h w", layout="C")
 def avg_pool2d_backward(
-    grad_out: Any, input_size: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-    count_include_pad: bool = True, *, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    grad_out: Any,
+    input_size: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    count_include_pad: bool = True,
+    *,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the gradient of the input of avg_pool2d, of shape `input_size`.
 
     grad_out (N, C, rows, cols) and input_size (N, C, H, W) give (N, C, H, W).
@@ -253,9 +273,15 @@ def _shape(function: str, input_size: Any) -> Shape:
 
 
 def _back(
-    function: str, variant: Variant, arrays: tuple[Any, ...], given: tuple[Any, ...], shape: Shape,
-    size: Shape, out: Any, stream: Any,
-) -> Any:  # fmt: skip
+    function: str,
+    variant: Variant,
+    arrays: tuple[Any, ...],
+    given: tuple[Any, ...],
+    shape: Shape,
+    size: Shape,
+    out: Any,
+    stream: Any,
+) -> Any:
     """Return what a kernel makes of grad_out, the first of `arrays`: gradients of a shape."""
     grad_out = arrays[0]
     launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
@@ -282,8 +308,10 @@ MAX_VARIANTS = (
 VARIANTS = (
     *MAX_VARIANTS,
     _variant(
-        "avg_pool2d_backward", avg_pool2d_backward_kernel, avg_pool2d_backward_cost,
+        "avg_pool2d_backward",
+        avg_pool2d_backward_kernel,
+        avg_pool2d_backward_cost,
         avg_pool2d_backward_reference,
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -207,11 +207,15 @@ VARIANTS = (
     _variant("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
     _variant("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
     _variant(
-        "vectorised", sum_vectorised_kernel,
-        functools.partial(sum_shuffle_cost, tile=WIDTH * BLOCK), tile=WIDTH * BLOCK,
-        dtypes=(np.float32,), grid_stride=True, instead="shuffle",
+        "vectorised",
+        sum_vectorised_kernel,
+        functools.partial(sum_shuffle_cost, tile=WIDTH * BLOCK),
+        tile=WIDTH * BLOCK,
+        dtypes=(np.float32,),
+        grid_stride=True,
+        instead="shuffle",
     ),
-)  # fmt: skip
+)
 
 # All that `sum` takes, from the slowest tree up.
 SUM_VARIANTS = (*reduce_trees.VARIANTS, *VARIANTS)

@@ -248,10 +248,15 @@ COPY_VARIANTS = (
     _variant("coalesced", copy_kernel, copy_cost, copy_reference),
     _variant("strided", copy_strided_kernel, copy_cost, copy_reference, x_is_row=True),
     _variant(
-        "wide", copy_wide_kernel, copy_cost, copy_reference, tile=(WIDTH * TILE, ROWS),
-        dtypes=(np.float32,), instead="coalesced",
+        "wide",
+        copy_wide_kernel,
+        copy_cost,
+        copy_reference,
+        tile=(WIDTH * TILE, ROWS),
+        dtypes=(np.float32,),
+        instead="coalesced",
     ),
-)  # fmt: skip
+)
 
 _transpose = functools.partial(_variant, reference=transpose_reference)
 TRANSPOSE_VARIANTS = (

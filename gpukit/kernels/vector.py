@@ -197,10 +197,16 @@ def saxpy_wide_kernel(alpha, x, y, out):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes_old_names
 def fill(
-    n: int, value: float, *, dtype: Any = np.float32, variant: str = "fill", out: Any = None,
+    n: int,
+    value: float,
+    *,
+    dtype: Any = np.float32,
+    variant: str = "fill",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return a vector of n elements, all `value`, of dtype float32 or float64.
 
     `fill(3, 7)` is `[7. 7. 7.]`.
@@ -234,9 +240,14 @@ def vector_add(
 
 @signature.takes("x: n, y: n -> n", in_place=True)
 def saxpy(
-    alpha: float, x: Any, y: Any, *, variant: str = "saxpy_grid_stride", out: Any = None,
+    alpha: float,
+    x: Any,
+    y: Any,
+    *,
+    variant: str = "saxpy_grid_stride",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return alpha * x + y for two vectors of one length, both float32 or both float64.
 
     `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,) of the same dtype, to which
@@ -272,18 +283,20 @@ FILL_VARIANTS = (
 ADD_VARIANTS = (
     _variant("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
     _wide(
-        "vector_add_wide", vector_add_wide_kernel, vector_add_cost, vector_add_reference,
+        "vector_add_wide",
+        vector_add_wide_kernel,
+        vector_add_cost,
+        vector_add_reference,
         instead="vector_add",
     ),
-)  # fmt: skip
+)
 SAXPY_VARIANTS = (
     _variant("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
     _variant(
-        "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_cost, saxpy_reference,
-        grid_stride=True,
+        "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_cost, saxpy_reference, grid_stride=True
     ),
     _wide("saxpy_wide", saxpy_wide_kernel, saxpy_cost, saxpy_reference, instead="saxpy"),
-)  # fmt: skip
+)
 
 VARIANTS = (*FILL_VARIANTS, *ADD_VARIANTS, *SAXPY_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -36,9 +36,13 @@ class MultiHeadAttention:
         project, mix = self.layers
         grad_packed = _like(packed)
         _attend_backward(
-            mix.backward(of_mix, grad), self._heads(packed), means, logs, self.causal,
+            mix.backward(of_mix, grad),
+            self._heads(packed),
+            means,
+            logs,
+            self.causal,
             out=self._heads(grad_packed),
-        )  # fmt: skip
+        )
         return project.backward(of_project, grad_packed)
 
     def _heads(self, packed: Any) -> tuple[Any, ...]:
@@ -72,9 +76,13 @@ class CrossAttention:
         ask, remember, mix = self.layers
         grad_queries, grad_packed = _like(queries), _like(packed)
         _attend_backward(
-            mix.backward(of_mix, grad), self._heads(queries, packed), means, logs, causal=False,
+            mix.backward(of_mix, grad),
+            self._heads(queries, packed),
+            means,
+            logs,
+            causal=False,
             out=self._heads(grad_queries, grad_packed),
-        )  # fmt: skip
+        )
         return ask.backward(of_ask, grad_queries), remember.backward(of_remember, grad_packed)
 
     def _heads(self, queries: Any, packed: Any) -> tuple[Any, ...]:

@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CLASSES = (
-    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
-)  # fmt: skip
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 SHAPE = (3, 32, 32)
 RECORD = 1 + 3 * 32 * 32  # bytes of an image with its class
 TRAINING = tuple(f"data_batch_{number}.bin" for number in range(1, 6))

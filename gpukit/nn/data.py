@@ -32,10 +32,15 @@ class Loader:
     """
 
     def __init__(
-        self, examples: Any, labels: npt.ArrayLike, *,
-        batch: int, seed: int = 0,
-        shuffle: bool = True, classes: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        examples: Any,
+        labels: npt.ArrayLike,
+        *,
+        batch: int,
+        seed: int = 0,
+        shuffle: bool = True,
+        classes: int | None = None,
+    ) -> None:
         self.several, named = isinstance(examples, tuple), np.asarray(labels)
         parts = [np.asarray(part) for part in (examples if self.several else (examples,))]
         for part in parts:

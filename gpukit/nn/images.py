@@ -17,10 +17,18 @@ class Conv2d:
     """
 
     def __init__(
-        self, inputs: int, outputs: int, kernel_size: int | tuple[int, int], *, stride: Any = 1,
-        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
+        self,
+        inputs: int,
+        outputs: int,
+        kernel_size: int | tuple[int, int],
+        *,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
         first: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         pair = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
         shape = (outputs, inputs // groups, *pair)
         begin = uniform(1 / math.sqrt(math.prod(shape[1:])))

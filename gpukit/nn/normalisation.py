@@ -49,9 +49,16 @@ class BatchNorm:
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return the output; x, and the mean and the variance used, for the backward."""
         out, *stats = gpukit.batch_norm(
-            x, self.mean.value, self.var.value, self.weight.value, self.bias.value, self.training,
-            self.momentum, self.eps, return_stats=True,
-        )  # fmt: skip
+            x,
+            self.mean.value,
+            self.var.value,
+            self.weight.value,
+            self.bias.value,
+            self.training,
+            self.momentum,
+            self.eps,
+            return_stats=True,
+        )
         return out, (x, *stats)
 
     def backward(self, saved: Any, grad: Any) -> Any:

@@ -79,12 +79,18 @@ class History:
 
 
 def fit(
-    model: Any, optimizer: Optimizer, loader: Loader, *, epochs: int,
-    loss: Loss = cross_entropy, clip: float | None = None,
+    model: Any,
+    optimizer: Optimizer,
+    loader: Loader,
+    *,
+    epochs: int,
+    loss: Loss = cross_entropy,
+    clip: float | None = None,
     validate: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-    checkpoint: str | Path | None = None, every: int = 100,
+    checkpoint: str | Path | None = None,
+    every: int = 100,
     report: bool | Callable[[History], None] = True,
-) -> History:  # fmt: skip
+) -> History:
     """Train a model: for each batch of each epoch forward, loss, backward, update.
 
     loss(output, label) returns the mean loss and the gradient of the output. Gradients are clipped
@@ -105,10 +111,17 @@ def fit(
     """
     __tracebackhide__ = True  # IPython and pytest then show the user's own lines
     training = _Training(
-        model, optimizer, loader, loss, clip, validate, checkpoint, every,
+        model,
+        optimizer,
+        loader,
+        loss,
+        clip,
+        validate,
+        checkpoint,
+        every,
         report=_ProgressLine() if report is True else report or (lambda _: None),
         history=History(epochs, len(loader)),
-    )  # fmt: skip
+    )
     try:
         return training.run()
     except KeyboardInterrupt as stopped:
@@ -231,9 +244,12 @@ class _Training:
     def _save(self) -> None:
         if self.checkpoint is not None:
             checkpoint.save(
-                self.checkpoint, self.parameters, self.optimizer, losses=self.history.losses,
+                self.checkpoint,
+                self.parameters,
+                self.optimizer,
+                losses=self.history.losses,
                 accuracies=np.array(self.history.accuracies),
-            )  # fmt: skip
+            )
 
     def _keep(self, done: int) -> None:
         """Save the state after so many steps, if it is finite."""

@@ -86,9 +86,11 @@ class _DecoderBlock:
     def __init__(self, width: int, heads: int) -> None:
         own = MultiHeadAttention(width, heads, causal=True)
         self.layers = (
-            Residual(LayerNorm(width), own), LayerNorm(width), CrossAttention(width, heads),
+            Residual(LayerNorm(width), own),
+            LayerNorm(width),
+            CrossAttention(width, heads),
             _dense(width),
-        )  # fmt: skip
+        )
 
     def forward(self, x: Any, memory: Any) -> tuple[Any, Any]:
         own, norm, cross, dense = self.layers

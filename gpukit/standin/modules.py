@@ -28,17 +28,32 @@ BASES = ("numba.cuda", "numba_cuda_mlir.cuda", "numba_cuda_mlir.numba_cuda")
 
 # Submodules of the namespace that gpukit replaces, where it has them.
 CHILDREN = (
-    "random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg", "extending",
-    "cudadecl", "cudaimpl", "models", "target", "descriptor",
-)  # fmt: skip
+    "random",
+    "libdevice",
+    "vectorizers",
+    "cudadrv",
+    "args",
+    "fp16",
+    "cg",
+    "extending",
+    "cudadecl",
+    "cudaimpl",
+    "models",
+    "target",
+    "descriptor",
+)
 
 # Modules of numba-cuda that are copies of Numba's: kernels must see Numba's own objects.
 COPIES = {
-    "types": "numba.core.types", "misc.special": "numba.misc.special",
-    "cgutils": "numba.core.cgutils", "core.imputils": "numba.core.imputils",
-    "typing": "numba.core.typing", "typing.templates": "numba.core.typing.templates",
-    "typing.typeof": "numba.core.typing.typeof", "core.errors": "numba.core.errors",
-}  # fmt: skip
+    "types": "numba.core.types",
+    "misc.special": "numba.misc.special",
+    "cgutils": "numba.core.cgutils",
+    "core.imputils": "numba.core.imputils",
+    "typing": "numba.core.typing",
+    "typing.templates": "numba.core.typing.templates",
+    "typing.typeof": "numba.core.typing.typeof",
+    "core.errors": "numba.core.errors",
+}
 # Packages that contain such copies; they are missing where numba-cuda is not installed.
 _HOLDERS = ("core", "misc")
 

@@ -14,11 +14,19 @@ widths = st.integers(1, 70)  # beyond the 64 columns of a tile
 
 @many
 @given(
-    heads=st.tuples(st.integers(1, 3), st.integers(1, 3)), rows=lengths, keys=lengths, d=widths,
-    dv=widths, causal=st.booleans(), scale=st.none() | st.floats(-1, 1), turned=st.booleans(),
+    heads=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    rows=lengths,
+    keys=lengths,
+    d=widths,
+    dv=widths,
+    causal=st.booleans(),
+    scale=st.none() | st.floats(-1, 1),
+    turned=st.booleans(),
     masked=st.none() | st.tuples(*[st.booleans()] * 5),
-    variant=st.sampled_from(["naive", "tiled"]), seed=seeds, dtype=dtypes,
-)  # fmt: skip
+    variant=st.sampled_from(["naive", "tiled"]),
+    seed=seeds,
+    dtype=dtypes,
+)
 def test_attention_and_its_gradients_agree(
     heads, rows, keys, d, dv, causal, scale, turned, masked, variant, seed, dtype
 ):

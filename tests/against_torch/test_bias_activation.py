@@ -37,9 +37,12 @@ def test_bias_and_activation_agree(name, rows, cols, seed, dtype):
 
 @many
 @given(
-    n=sizes, widths=st.lists(sizes, min_size=2, max_size=4), seed=seeds, dtype=dtypes,
+    n=sizes,
+    widths=st.lists(sizes, min_size=2, max_size=4),
+    seed=seeds,
+    dtype=dtypes,
     way=st.sampled_from(list(sharing.WAYS)),
-)  # fmt: skip
+)
 def test_backward_pass_of_a_network_agrees(n, widths, seed, dtype, way):
     x, grad = numbers(seed, n, widths[0], dtype=dtype), numbers(seed, n, widths[-1], dtype=dtype)
     pairs = zip(widths[1:], widths, strict=False)

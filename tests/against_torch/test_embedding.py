@@ -15,10 +15,14 @@ shapes = st.lists(st.integers(0, 6), max_size=3).map(tuple)
 
 @many
 @given(
-    shape=shapes, rows=sizes, cols=sizes, seed=seeds, dtype=dtypes,
+    shape=shapes,
+    rows=sizes,
+    cols=sizes,
+    seed=seeds,
+    dtype=dtypes,
     index_dtype=st.sampled_from([np.int32, np.int64]),
     variant=st.sampled_from(["atomic", "column"]),
-)  # fmt: skip
+)
 def test_embedding_and_its_gradient_agree(shape, rows, cols, seed, dtype, index_dtype, variant):
     index = np.asarray(np.random.default_rng(seed).integers(0, rows, shape, index_dtype))
     weight, grad = numbers(seed, rows, cols, dtype=dtype), numbers(seed, *shape, cols, dtype=dtype)

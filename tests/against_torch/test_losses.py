@@ -27,10 +27,16 @@ def upstream(seed, reduction, shape, dtype):
 
 @many
 @given(
-    n=st.integers(0, 40), classes=st.integers(1, 70), seed=seeds, dtype=dtypes,
-    scale=st.sampled_from([1, 30]), reduction=reductions, ignored=st.sampled_from([-100, -1, 0]),
-    share=st.sampled_from([0, 0.3, 1]), places=st.sampled_from([np.int32, np.int64]),
-)  # fmt: skip
+    n=st.integers(0, 40),
+    classes=st.integers(1, 70),
+    seed=seeds,
+    dtype=dtypes,
+    scale=st.sampled_from([1, 30]),
+    reduction=reductions,
+    ignored=st.sampled_from([-100, -1, 0]),
+    share=st.sampled_from([0, 0.3, 1]),
+    places=st.sampled_from([np.int32, np.int64]),
+)
 def test_cross_entropy_and_its_gradient_agree(
     n, classes, seed, dtype, scale, reduction, ignored, share, places
 ):

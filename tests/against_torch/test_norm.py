@@ -22,10 +22,14 @@ def magnitude(*arrays):
 
 @many
 @given(
-    outer=st.lists(sizes, max_size=2).map(tuple), inner=st.lists(sizes, min_size=1, max_size=2),
-    weighted=st.booleans(), biased=st.booleans(), variant=st.sampled_from(["two_pass", "block"]),
-    seed=seeds, dtype=dtypes,
-)  # fmt: skip
+    outer=st.lists(sizes, max_size=2).map(tuple),
+    inner=st.lists(sizes, min_size=1, max_size=2),
+    weighted=st.booleans(),
+    biased=st.booleans(),
+    variant=st.sampled_from(["two_pass", "block"]),
+    seed=seeds,
+    dtype=dtypes,
+)
 def test_layer_norm_and_its_gradients_agree(outer, inner, weighted, biased, variant, seed, dtype):
     inner = tuple(inner)
     x, grad = (
@@ -50,9 +54,14 @@ def test_layer_norm_and_its_gradients_agree(outer, inner, weighted, biased, vari
 
 @many
 @given(
-    n=sizes, c=sizes, places=st.lists(sizes, max_size=2).map(tuple), training=st.booleans(),
-    momentum=st.floats(0, 1), seed=seeds, dtype=dtypes,
-)  # fmt: skip
+    n=sizes,
+    c=sizes,
+    places=st.lists(sizes, max_size=2).map(tuple),
+    training=st.booleans(),
+    momentum=st.floats(0, 1),
+    seed=seeds,
+    dtype=dtypes,
+)
 def test_batch_norm_and_its_gradients_agree(n, c, places, training, momentum, seed, dtype):
     if n * math.prod(places) == 1:
         n = 2

@@ -24,18 +24,19 @@ decays = st.sampled_from([0.0, 0.01, 0.3])
 OPTIMIZERS = {
     "sgd": (gpukit.sgd_step, torch.optim.SGD, {}, 0, False),
     "momentum": (
-        gpukit.momentum_step, torch.optim.SGD, {"momentum": above_0, "dampening": parts}, 1, True,
+        gpukit.momentum_step,
+        torch.optim.SGD,
+        {"momentum": above_0, "dampening": parts},
+        1,
+        True,
     ),
-    "nesterov": (
-        gpukit.nesterov_step, torch.optim.SGD,
-        {"momentum": above_0}, 1, False,
-    ),
+    "nesterov": (gpukit.nesterov_step, torch.optim.SGD, {"momentum": above_0}, 1, False),
     "adagrad": (gpukit.adagrad_step, torch.optim.Adagrad, {"lr_decay": parts}, 1, True),
     "rmsprop": (gpukit.rmsprop_step, torch.optim.RMSprop, {"alpha": kept}, 1, False),
     "adadelta": (gpukit.adadelta_step, torch.optim.Adadelta, {"rho": kept}, 2, False),
     "adam": (gpukit.adam_step, torch.optim.Adam, {"betas": betas}, 2, True),
     "adamw": (gpukit.adamw_step, torch.optim.AdamW, {"betas": betas}, 2, True),
-}  # fmt: skip
+}
 
 
 def error_after_steps(name, n, seed, dtype, options):
@@ -89,8 +90,10 @@ def test_defaults_are_theirs(name):
 @many
 @given(
     sizes=st.lists(st.integers(1, 300), min_size=1, max_size=4),
-    seed=seeds, dtype=dtypes, most=st.floats(1e-3, 100),
-)  # fmt: skip
+    seed=seeds,
+    dtype=dtypes,
+    most=st.floats(1e-3, 100),
+)
 def test_clipping_agrees(sizes, seed, dtype, most):
     grads = [numbers(seed + k, n, dtype=dtype) for k, n in enumerate(sizes)]
     leaves = [torch.zeros(n, dtype=torch.float64, requires_grad=True) for n in sizes]

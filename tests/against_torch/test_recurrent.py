@@ -12,7 +12,7 @@ sizes = st.integers(1, 40)
 variants = st.sampled_from(["fused", "separate"])
 given_cell = given(
     n=sizes, i=sizes, h=sizes, biased=st.booleans(), variant=variants, seed=seeds, dtype=dtypes
-)  # fmt: skip
+)
 
 
 def compare(name, gates, n, i, h, biased, seed, dtype, **options):
@@ -62,8 +62,13 @@ def test_gru_cell_and_its_gradients_agree(n, i, h, biased, variant, seed, dtype)
 
 @many
 @given(
-    n=sizes, i=sizes, h=sizes, biased=st.booleans(), kind=st.sampled_from(["tanh", "relu"]),
-    seed=seeds, dtype=dtypes,
-)  # fmt: skip
+    n=sizes,
+    i=sizes,
+    h=sizes,
+    biased=st.booleans(),
+    kind=st.sampled_from(["tanh", "relu"]),
+    seed=seeds,
+    dtype=dtypes,
+)
 def test_plain_cells_and_their_gradients_agree(n, i, h, biased, kind, seed, dtype):
     compare(f"rnn_{kind}_cell", 1, n, i, h, biased, seed, dtype)

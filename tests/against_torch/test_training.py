@@ -20,10 +20,11 @@ from gpukit import cuda, launch, nn
 STEPS = 50
 OPTIMIZERS = {
     "momentum": (
-        lambda p: nn.Momentum(p, lr=1e-3), lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9)
+        lambda p: nn.Momentum(p, lr=1e-3),
+        lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9),
     ),
     "adamw": (lambda p: nn.AdamW(p, lr=1e-4), lambda p: torch.optim.AdamW(p, lr=1e-4)),
-}  # fmt: skip
+}
 CASES = [pair for pair in itertools.product(NETWORKS, OPTIMIZERS) if pair != ("cifar", "adamw")]
 
 

@@ -36,8 +36,9 @@ def test_marked_lines_are_those_of_the_edited_source() -> None:
     lines, first = inspect.getsourcelines(made.function)
     assert first == 1
     assert [lines[k - 1].strip() for k in sorted(made.lines)] == [
-        "b = helper(v)  # BUG", "b += 1  # BUG",
-    ]  # fmt: skip
+        "b = helper(v)  # BUG",
+        "b += 1  # BUG",
+    ]
 
 
 @pytest.mark.parametrize(

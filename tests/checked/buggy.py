@@ -122,20 +122,54 @@ def swap(buf, nt, v, shift, n):
 '''
 BEGIN = (
     *PLACES,
-    ("i0", "i0 = np.int64(n) + tid"), ("i1", "i1 = bid - 1"), ("i2", "i2 = gid"),
-    ("s0", "s0 = np.float32(tid)"), ("s1", "s1 = np.float32(x)"), ("d0", "d0 = x + gid"),
+    ("i0", "i0 = np.int64(n) + tid"),
+    ("i1", "i1 = bid - 1"),
+    ("i2", "i2 = gid"),
+    ("s0", "s0 = np.float32(tid)"),
+    ("s1", "s1 = np.float32(x)"),
+    ("d0", "d0 = x + gid"),
     ("b0", "b0 = tid % 3 == 1"),
-)  # fmt: skip
+)
 BYTES = "as_bytes"
-DTYPES = ("float32", "int32", "int64", "float64", "int32", "float32", "uint8", "int16", "uint32",
-          "uint64", "int8", "bool_", "float16", "complex64", "PAIR", "PACKED")  # fmt: skip
-SHAPES = {1: ((40,), (64,), (7,), (33,), (1,), (0,), (100,)), 2: ((8, 8), (5, 6), (0, 3), (33, 2)),
-          3: ((2, 3, 4), (5, 1, 3))}  # fmt: skip
+DTYPES = (
+    "float32",
+    "int32",
+    "int64",
+    "float64",
+    "int32",
+    "float32",
+    "uint8",
+    "int16",
+    "uint32",
+    "uint64",
+    "int8",
+    "bool_",
+    "float16",
+    "complex64",
+    "PAIR",
+    "PACKED",
+)
+SHAPES = {
+    1: ((40,), (64,), (7,), (33,), (1,), (0,), (100,)),
+    2: ((8, 8), (5, 6), (0, 3), (33, 2)),
+    3: ((2, 3, 4), (5, 1, 3)),
+}
 GRIDS = ((1,), (2,), (3,), (2, 2), (1, 1, 2))
 BLOCKS = ((32,), (64,), (7,), (33,), (1,), (40,), (8, 4), (5, 3), (16, 3), (4, 3, 2), (2, 5, 7))
 REFUSED = ((0,), (-1,), (2000,), (1, 1, 65), (1, 2, 3, 4), (2.5,), ())
-NUMBERS = ("5", "0", "-1", "33", "2**31", "-2**63", "2**63 - 1", "2**64 - 1", "np.int8(-7)", "True",
-           "np.uint16(40)")  # fmt: skip
+NUMBERS = (
+    "5",
+    "0",
+    "-1",
+    "33",
+    "2**31",
+    "-2**63",
+    "2**63 - 1",
+    "2**64 - 1",
+    "np.int8(-7)",
+    "True",
+    "np.uint16(40)",
+)
 FLOATS = ("1.5", "np.float32(0.25)", "math.nan", "-math.inf", "3", "1e300")
 PAIRS = ("(3, 4)", "(0, -1)", "(1, 2**40)", "(np.int32(5), np.int32(9))", "(2, 1.5)")
 WRONG = ("None", '"text"', "[1, 2]", "{}", "object()", "np.array(['a'])", "np.zeros(3, '>i4')")
@@ -203,8 +237,9 @@ class _Maker:
             values[self.number(0, len(values) - 1)] = self.pick(WRONG)
         if self.chance(40):
             values.pop()
-        text = "\n".join([f"def arguments_{number}():", *arguments,
-                          f"    return {', '.join(values)}"])  # fmt: skip
+        text = "\n".join(
+            [f"def arguments_{number}():", *arguments, f"    return {', '.join(values)}"]
+        )
         return Program(number, kernel, self._launch(), text)
 
     def _launch(self) -> str:
@@ -258,14 +293,23 @@ class _Maker:
         dtype = array.dtype if array.kind == "r" else f"np.{array.dtype}"
         plain = f"made({shape}, {dtype})"
         forms = (
-            plain, plain, plain, plain, f"made({shape}, {dtype}, 'F')", f"{plain}[::2]",
-            f"{plain}[::-1]", f"{plain}.T", f"cuda.device_array({shape}, {dtype})",
-            f"cuda.to_device({plain})", f"np.broadcast_to(made((1,), {dtype}), {shape})",
+            plain,
+            plain,
+            plain,
+            plain,
+            f"made({shape}, {dtype}, 'F')",
+            f"{plain}[::2]",
+            f"{plain}[::-1]",
+            f"{plain}.T",
+            f"cuda.device_array({shape}, {dtype})",
+            f"cuda.to_device({plain})",
+            f"np.broadcast_to(made((1,), {dtype}), {shape})",
             f"np.lib.stride_tricks.as_strided({plain}, {shape}, {(0,) * array.ndim})",
             f"np.zeros(1003, np.int8)[1:-2].view({dtype})" if array.kind in "ib" else plain,
             f"np.lib.stride_tricks.sliding_window_view(made((9,), {dtype}), 3, writeable=True)"
-            if array.ndim == 2 else plain,
-        )  # fmt: skip
+            if array.ndim == 2
+            else plain,
+        )
         return self.pick(forms)
 
 

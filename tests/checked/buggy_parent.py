@@ -67,9 +67,14 @@ def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, 
             own.with_name(f"{own.name}-checker").symlink_to(checker)
             environment["GPUKIT_CACHE_DIR"] = str(own)
         with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=said, text=True,
-        ) as child:  # fmt: skip
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        ) as child:
             try:
                 assert child.stdout is not None
                 for line in child.stdout:

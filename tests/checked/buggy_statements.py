@@ -14,17 +14,40 @@ from tests.compiler.expressions import LANE, VARIABLES, Scope
 from tests.compiler.statements import Statement, Statements
 
 KINDS = {
-    "int8": "i", "uint8": "i", "int16": "i", "int32": "i", "uint32": "i", "int64": "i",
-    "uint64": "i", "bool_": "b", "float16": "s", "float32": "s", "float64": "d", "complex64": "c",
-    "PAIR": "r", "PACKED": "r",
-}  # fmt: skip
+    "int8": "i",
+    "uint8": "i",
+    "int16": "i",
+    "int32": "i",
+    "uint32": "i",
+    "int64": "i",
+    "uint64": "i",
+    "bool_": "b",
+    "float16": "s",
+    "float32": "s",
+    "float64": "d",
+    "complex64": "c",
+    "PAIR": "r",
+    "PACKED": "r",
+}
 FIELDS = {
     "PAIR": (("x", "s"), ("k", "i")),
     "PACKED": (("c", "i"), ("v", "d"), ("w", "i")),  # v is not where its size divides
 }
-MASKS = ("0xffffffff", "0xffffffff", "-1", "0xffff", "0x55555555", "1", "0", "2 ** 33",
-         "{i} & 255", "cuda.activemask()", "1 << lane", "cuda.lanemask_lt()",
-         "cuda.ballot_sync(-1, {c})")  # fmt: skip
+MASKS = (
+    "0xffffffff",
+    "0xffffffff",
+    "-1",
+    "0xffff",
+    "0x55555555",
+    "1",
+    "0",
+    "2 ** 33",
+    "{i} & 255",
+    "cuda.activemask()",
+    "1 << lane",
+    "cuda.lanemask_lt()",
+    "cuda.ballot_sync(-1, {c})",
+)
 WILD = ("2147483647", "-2147483648", "(2 ** 40)", "(2 ** 63 - 1)", "(-1)", "255")
 ADDING = ("add", "sub", "max", "min", "exch")
 BITS = ("and_", "or_", "xor", "inc", "dec")
@@ -56,24 +79,43 @@ class Mistakes(Statements):
             return super().integer(scope, depth)
         left, right = self._integer_leaf(scope), self._integer_leaf(scope)
         forms = (
-            f"{left} // {right}", f"{left} % {right}", f"{left} << {right}", f"{left} >> {right}",
-            f"{left} * {self.pick(WILD)}", f"{left} + {self.pick(WILD)}",
+            f"{left} // {right}",
+            f"{left} % {right}",
+            f"{left} << {right}",
+            f"{left} >> {right}",
+            f"{left} * {self.pick(WILD)}",
+            f"{left} + {self.pick(WILD)}",
             f"{left} * {left} * {right}",
-            f"int({self.single(scope, 1)})", f"np.int8({left})", f"np.uint32({left})",
-            f"cuda.popc({left})", f"cuda.ffs({left})", f"cuda.clz({left})", f"cuda.brev({left})",
-            f"cuda.selp({self.condition(scope, 0)}, {left}, {right})", f"abs({left}) ** 2",
-            f"{left} // (n - n)", f"round({self.single(scope, 0)})",
-        )  # fmt: skip
+            f"int({self.single(scope, 1)})",
+            f"np.int8({left})",
+            f"np.uint32({left})",
+            f"cuda.popc({left})",
+            f"cuda.ffs({left})",
+            f"cuda.clz({left})",
+            f"cuda.brev({left})",
+            f"cuda.selp({self.condition(scope, 0)}, {left}, {right})",
+            f"abs({left}) ** 2",
+            f"{left} // (n - n)",
+            f"round({self.single(scope, 0)})",
+        )
         return f"({self.pick(forms)})"
 
     def single(self, scope: Scope, depth: int = 2) -> str:
         if depth == 0 or not self.chance(4):
             return super().single(scope, depth)
         value = self.single(scope, depth - 1)
-        forms = (f"math.sqrt({value})", f"math.log({value})", f"1 / {value}", f"{value} % s1",
-                 f"math.pow({value}, s1)", f"math.exp({value})", f"{value} // s0",
-                 "s1 / (s0 - s0)", f"math.acos({value})",
-                 f"float({self.integer(scope, 0)})")  # fmt: skip
+        forms = (
+            f"math.sqrt({value})",
+            f"math.log({value})",
+            f"1 / {value}",
+            f"{value} % s1",
+            f"math.pow({value}, s1)",
+            f"math.exp({value})",
+            f"{value} // s0",
+            "s1 / (s0 - s0)",
+            f"math.acos({value})",
+            f"float({self.integer(scope, 0)})",
+        )
         return f"({self.pick(forms)})"
 
     def _loads(self, kind: str, scope: Scope) -> list[str]:
@@ -99,9 +141,24 @@ class Mistakes(Statements):
         if not self.chance(self.wildness):
             shift = self.pick(("", "", f" + {self.number(1, 40)}", f" * {self.number(2, 9)}"))
             return f"({name}{shift}) % {array.name}.shape[{axis}]"
-        forms = (name, "tid", "gid", f"-{name}", f"{name} + 1", f"{name} - 1", f"{name} * 1000003",
-                 f"{name} ^ 31", "n", "-n", "2 ** 31", f"{array.name}.shape[{axis}]", "0",
-                 f"{name} // 2", f"~{name}", "nt - 1 - tid")  # fmt: skip
+        forms = (
+            name,
+            "tid",
+            "gid",
+            f"-{name}",
+            f"{name} + 1",
+            f"{name} - 1",
+            f"{name} * 1000003",
+            f"{name} ^ 31",
+            "n",
+            "-n",
+            "2 ** 31",
+            f"{array.name}.shape[{axis}]",
+            "0",
+            f"{name} // 2",
+            f"~{name}",
+            "nt - 1 - tid",
+        )
         return self.pick(forms)
 
     def mask(self, scope: Scope) -> str:
@@ -148,8 +205,9 @@ class Mistakes(Statements):
         where = where if array.ndim == 1 else f"({where})"
         value = self.value_of(array.kind, scope)
         wide = array.dtype in ("int32", "uint32", "int64", "uint64")
-        name = self.pick((*ADDING, *BITS[: 5 if wide and array.dtype[0] == "u" else 3])
-                         if wide else ADDING[:4])  # fmt: skip
+        name = self.pick(
+            (*ADDING, *BITS[: 5 if wide and array.dtype[0] == "u" else 3]) if wide else ADDING[:4]
+        )
         text = f"cuda.atomic.{name}({array.name}, {where}, {value})"
         if wide and self.chance(6):
             text = f"cuda.atomic.cas({array.name}, {where}, {self.number(0, 3)}, {value})"
@@ -161,11 +219,15 @@ class Mistakes(Statements):
         """A barrier, or something like one, wherever we are."""
         leaf, test = self.pick(VARIABLES["i"]), self.condition(scope)
         forms = ["cuda.syncthreads()"] * 6 + [
-            f"{leaf} = cuda.syncthreads_count({test})", f"b0 = cuda.syncthreads_and({test}) != 0",
-            f"b0 = cuda.syncthreads_or({leaf}) != 0", "cuda.threadfence()",
-            "cuda.threadfence_block()", "cuda.syncwarp()", f"cuda.syncwarp({self.mask(scope)})",
+            f"{leaf} = cuda.syncthreads_count({test})",
+            f"b0 = cuda.syncthreads_and({test}) != 0",
+            f"b0 = cuda.syncthreads_or({leaf}) != 0",
+            "cuda.threadfence()",
+            "cuda.threadfence_block()",
+            "cuda.syncwarp()",
+            f"cuda.syncwarp({self.mask(scope)})",
             "cuda.cg.this_grid().sync()" if self.chance(3) else "cuda.syncwarp()",
-        ]  # fmt: skip
+        ]
         self.line(self.pick(forms))
         return scope
 
@@ -179,11 +241,14 @@ class Mistakes(Statements):
 
     def vote(self, scope: Scope) -> Scope:
         mask, test, leaf = self.mask(scope), self.condition(scope), self.pick(VARIABLES["i"])
-        forms = (f"{leaf} = cuda.ballot_sync({mask}, {test})",
-                 f"b0 = cuda.any_sync({mask}, {test})",
-                 f"b0 = cuda.all_sync({mask}, {test})", f"b0 = cuda.eq_sync({mask}, {test})",
-                 f"{leaf} = cuda.match_any_sync({mask}, {leaf} & 3)",
-                 f"{leaf}, b0 = cuda.match_all_sync({mask}, {leaf} & 1)")  # fmt: skip
+        forms = (
+            f"{leaf} = cuda.ballot_sync({mask}, {test})",
+            f"b0 = cuda.any_sync({mask}, {test})",
+            f"b0 = cuda.all_sync({mask}, {test})",
+            f"b0 = cuda.eq_sync({mask}, {test})",
+            f"{leaf} = cuda.match_any_sync({mask}, {leaf} & 3)",
+            f"{leaf}, b0 = cuda.match_all_sync({mask}, {leaf} & 1)",
+        )
         self.line(self.pick(forms))
         return scope
 
@@ -201,10 +266,21 @@ class Mistakes(Statements):
         """Stride over an array with the whole grid and keep what is seen, as reductions begin."""
         array = self.pick([a for a in self.known if a.kind in "isd"] or self.known)
         name, end = self.fresh("g"), self.number(0, 400)
-        ends = (f"{array.name}.shape[0]", f"{array.name}.size", f"{end}", "n & 511",
-                f"{array.name}.shape[0] + {end % 3}")  # fmt: skip
-        places = (name, f"{name} % {array.name}.shape[0]", f"{name} + {end % 5}", f"{name} - 1",
-                  f"{name} * {end}", f"-{name}")  # fmt: skip
+        ends = (
+            f"{array.name}.shape[0]",
+            f"{array.name}.size",
+            f"{end}",
+            "n & 511",
+            f"{array.name}.shape[0] + {end % 3}",
+        )
+        places = (
+            name,
+            f"{name} % {array.name}.shape[0]",
+            f"{name} + {end % 5}",
+            f"{name} - 1",
+            f"{name} * {end}",
+            f"-{name}",
+        )
         index = ", ".join(self.pick((places[0], *places)) for _ in range(array.ndim))
         value = f"{array.name}[{index}]"
         if array.kind not in "isd":
@@ -217,8 +293,14 @@ class Mistakes(Statements):
     def bounded_while(self, scope: Scope) -> Scope:
         name = self.fresh("w")
         text, _ = self.cell(self.pick(self.known), scope)
-        test = self.pick((self.condition(scope), f"{text} != 0", f"cuda.any_sync(-1, {name} < 2)",
-                          f"cuda.syncthreads_or({self.condition(scope, 0)})"))  # fmt: skip
+        test = self.pick(
+            (
+                self.condition(scope),
+                f"{text} != 0",
+                f"cuda.any_sync(-1, {name} < 2)",
+                f"cuda.syncthreads_or({self.condition(scope, 0)})",
+            )
+        )
         self.line(f"{name} = 0")
         with self.block(f"while {name} < {self.number(1, 9)} and {test}:"):
             self.line(f"{name} += 1")
@@ -238,8 +320,10 @@ class Mistakes(Statements):
         array, name = self.pick(self.known), self.fresh("u")
         a = self.pick((*VARIABLES["i"], "tid", str(self.number(-9, 9))))
         b = self.number(-4, 40)
-        cuts = {1: (f"{a}:", f":{b}", "::-1", f"{a} & 7:{b}", "::2", f"{b}::-3"),
-                2: (a, f":, {a} & 3", f"{a}:, 1:", "::-1, ::2", f"{a}, :")}  # fmt: skip
+        cuts = {
+            1: (f"{a}:", f":{b}", "::-1", f"{a} & 7:{b}", "::2", f"{b}::-3"),
+            2: (a, f":, {a} & 3", f"{a}:, 1:", "::-1, ::2", f"{a}, :"),
+        }
         cut = self.pick(cuts.get(array.ndim, (f"{a}", f"{a}, ::-1", f"..., {b}")))
         ndim = array.ndim - sum(":" not in part and "..." not in part for part in cut.split(","))
         part = Array(name, array.dtype, ndim)
@@ -251,8 +335,14 @@ class Mistakes(Statements):
     def call(self, scope: Scope) -> Scope:
         arrays = [a.name for a in self.known if a.kind == "i" and a.ndim == 1]
         i, j, mask = self._integer_leaf(scope), self._integer_leaf(scope), self.mask(scope)
-        forms = [f"twist({i}, {j})", f"meet({self.condition(scope)}, {i})", f"own({i})",
-                 f"total({i}, {mask})", f"fall({i} & 7)", f"fall({i})"]  # fmt: skip
+        forms = [
+            f"twist({i}, {j})",
+            f"meet({self.condition(scope)}, {i})",
+            f"own({i})",
+            f"total({i}, {mask})",
+            f"fall({i} & 7)",
+            f"fall({i})",
+        ]
         for name in arrays:
             forms += [f"put({name}, {i}, {j})", f"swap({name}, nt, {i}, {j}, n)"]
         self.line(f"{self.pick(VARIABLES['i'])} = {self.pick(forms)}")
@@ -267,13 +357,22 @@ class Mistakes(Statements):
         """What a kernel seldom holds, or should not hold at all."""
         array, leaf = self.pick(self.known), self.pick(VARIABLES["i"])
         forms = (
-            f"assert {self.condition(scope)}", "print(tid, i0)", f"i0 = len({array.name})",
-            f"i1 = {array.name}.size // {leaf}", f"s0 = TABLE[{leaf}]", "i2 = cuda.gridsize(1)",
-            f"i0, i1 = pair[{leaf} & 1], pair[1]", f"i1 = pair[{leaf}]", "x = x * 2",
-            f"cuda.nanosleep({leaf})", f"i0 = min(i0, i1, {leaf})", "b0 = math.isnan(s0)",
+            f"assert {self.condition(scope)}",
+            "print(tid, i0)",
+            f"i0 = len({array.name})",
+            f"i1 = {array.name}.size // {leaf}",
+            f"s0 = TABLE[{leaf}]",
+            "i2 = cuda.gridsize(1)",
+            f"i0, i1 = pair[{leaf} & 1], pair[1]",
+            f"i1 = pair[{leaf}]",
+            "x = x * 2",
+            f"cuda.nanosleep({leaf})",
+            f"i0 = min(i0, i1, {leaf})",
+            "b0 = math.isnan(s0)",
             f"late = cuda.shared.array(5, np.int32)\n{{}}late[tid] = {leaf}",
             f"mine = cuda.local.array(3, np.int64)\n{{}}i0 = mine[{leaf}]",
-            f"for value in {array.name}:\n{{}}    i0 += 1", f"i0 = {array.name}[{leaf}, 0, 0, 0]",
-        )  # fmt: skip
+            f"for value in {array.name}:\n{{}}    i0 += 1",
+            f"i0 = {array.name}[{leaf}, 0, 0, 0]",
+        )
         self.line(self.pick(forms).replace("{}", "    " * self.depth))
         return scope

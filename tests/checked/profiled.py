@@ -138,9 +138,16 @@ def profile(name):
 def made(**fields):
     """Return a profile of a launch in which nothing was counted, with these fields."""
     usual = {
-        "kernel": "sum_kernel", "file": "/course/reduce.py", "grid": (7, 1, 1), "block": (96, 1, 1),
-        "source": [], "total": Counts(), "lines": {}, "arrays": {}, "accesses": [],
-    }  # fmt: skip
+        "kernel": "sum_kernel",
+        "file": "/course/reduce.py",
+        "grid": (7, 1, 1),
+        "block": (96, 1, 1),
+        "source": [],
+        "total": Counts(),
+        "lines": {},
+        "arrays": {},
+        "accesses": [],
+    }
     return Profile(**{**usual, **fields})
 
 
@@ -148,5 +155,10 @@ def nasty():
     """Return a profile whose source and names hold markup and control characters."""
     text = "    x[i] = '<b>\x1b[31m' \ud800 & \"q\""
     counts = Counts({"warp_steps": 3, "thread_steps": 90})
-    return made(kernel="<b>kernel", source=[(12, text)], lines={12: counts}, total=counts,
-                notes=["<i>\x07note"])  # fmt: skip
+    return made(
+        kernel="<b>kernel",
+        source=[(12, text)],
+        lines={12: counts},
+        total=counts,
+        notes=["<i>\x07note"],
+    )

@@ -19,8 +19,11 @@ def record(kernel, sizes, *arguments):
 def after(made, name):
     """What the arrays of a name hold at the end of a replay, in the order of the recording."""
     arrays = state_at(made, len(made["steps"]))["arrays"]
-    return [a["values"] for a, instrumentation in zip(arrays, made["arrays"], strict=True)
-            if instrumentation["name"] == name]  # fmt: skip
+    return [
+        a["values"]
+        for a, instrumentation in zip(arrays, made["arrays"], strict=True)
+        if instrumentation["name"] == name
+    ]
 
 
 def registers_at_end(made, name):

@@ -31,9 +31,10 @@ def teeth():
     """An offset, a modulus and a remainder: most of them met by some threads."""
     common = st.tuples(st.integers(-9, 99), st.integers(1, 130), st.integers(-1, 40))
     odd = st.tuples(
-        st.integers(-200, 200), st.sampled_from([-7, -1, 1, 2, LARGEST, -LARGEST]),
+        st.integers(-200, 200),
+        st.sampled_from([-7, -1, 1, 2, LARGEST, -LARGEST]),
         st.sampled_from([-3, 0, 1, 95, LARGEST]),
-    )  # fmt: skip
+    )
     return st.one_of(common, odd)
 
 

@@ -64,9 +64,9 @@ WAYS = {
     "signature": cuda.jit(ADD, device=True)(add),
     "signature without a result": cuda.jit("(float64[:], float64, int64)", device=True)(add),
     "signature that casts": cuda.jit("void(float64[::1], float32, int32)", device=True)(add),
-    "signature of types": cuda.jit(
-        (numba.float64[:], numba.float64, numba.int64), device=True
-    )(add),
+    "signature of types": cuda.jit((numba.float64[:], numba.float64, numba.int64), device=True)(
+        add
+    ),
     "signatures": cuda.jit([ADD, "void(float32[:], float32, int64)"], device=True)(add),
     "inline": cuda.jit(device=True, inline="always")(add),
     "forceinline": cuda.jit(device=True, forceinline=True)(add),
@@ -78,7 +78,7 @@ WAYS = {
     "closure": made_in_a_function(),
     "through another": through_another(),
     "signatures through another": with_a_signature_through_another(),
-}  # fmt: skip
+}
 MODULE = types.SimpleNamespace(add=WAYS["signature"])
 
 

@@ -176,11 +176,23 @@ def capacity_kernel(x, limit, flag):
 
 
 FLAGS = (
-    plain_if_kernel, and_kernel, own_place_kernel, early_return_kernel, continue_kernel,
-    break_kernel, while_kernel, device_test_kernel, device_store_kernel, vote_kernel,
-    shared_kernel, atomic_kernel, mode_kernel, mode_and_place_kernel,
-    mode_returns_kernel, capacity_kernel,
-)  # fmt: skip
+    plain_if_kernel,
+    and_kernel,
+    own_place_kernel,
+    early_return_kernel,
+    continue_kernel,
+    break_kernel,
+    while_kernel,
+    device_test_kernel,
+    device_store_kernel,
+    vote_kernel,
+    shared_kernel,
+    atomic_kernel,
+    mode_kernel,
+    mode_and_place_kernel,
+    mode_returns_kernel,
+    capacity_kernel,
+)
 WITH_ANOTHER = (chosen_place_kernel, counted_kernel)
 
 

@@ -36,16 +36,19 @@ def masks():
     """Flags of threads in equal steps, in runs, and at random."""
     stepped = st.builds(
         lambda first, step: np.arange(THREADS) % step == first % step,
-        st.integers(0, 40), st.integers(1, 40),
-    )  # fmt: skip
+        st.integers(0, 40),
+        st.integers(1, 40),
+    )
     runs = st.builds(
         lambda low, high: (low <= np.arange(THREADS)) & (np.arange(THREADS) < high),
-        st.integers(0, THREADS), st.integers(0, THREADS),
-    )  # fmt: skip
+        st.integers(0, THREADS),
+        st.integers(0, THREADS),
+    )
     random = st.builds(
         lambda seed, share: np.random.default_rng(seed).random(THREADS) < share,
-        st.integers(0, 1000), st.sampled_from([0.1, 0.5, 0.9]),
-    )  # fmt: skip
+        st.integers(0, 1000),
+        st.sampled_from([0.1, 0.5, 0.9]),
+    )
     return st.one_of(stepped, runs, random)
 
 

@@ -74,9 +74,12 @@ def unset_in_rebound_parameter(out):
 
 
 UNSET = [
-    (unset_under_if, "own", (1,)), (unset_in_loop, "own", (0,)), (unset_in_one_branch, "own", (1,)),
-    (unset_shared_in_loop, "own", (63,)), (unset_in_rebound_parameter, "out", (1,)),
-]  # fmt: skip
+    (unset_under_if, "own", (1,)),
+    (unset_in_loop, "own", (0,)),
+    (unset_in_one_branch, "own", (1,)),
+    (unset_shared_in_loop, "own", (63,)),
+    (unset_in_rebound_parameter, "out", (1,)),
+]
 
 
 @pytest.mark.parametrize(("kernel", "array", "index"), UNSET, ids=lambda k: str(k))

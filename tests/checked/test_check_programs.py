@@ -45,8 +45,9 @@ def is_racy(ops, places, barriers):
     epochs = np.concatenate([[0], np.cumsum(barriers)[:-1]])
     accesses = [
         (epochs[step], places[step, t], t, ops[step, t])
-        for step, t in np.ndindex(ops.shape) if ops[step, t] != NOTHING
-    ]  # fmt: skip
+        for step, t in np.ndindex(ops.shape)
+        if ops[step, t] != NOTHING
+    ]
     return any(
         a[:2] == b[:2] and a[2] != b[2] and (a[3], b[3]) not in ((READ, READ), (ADD, ADD))
         for a, b in combinations(accesses, 2)

@@ -12,11 +12,14 @@ N = 8
 PAIR = np.dtype([("a", np.int32), ("b", np.int32)])
 REC = np.dtype(
     [
-        ("id", np.int64), ("props", (np.float32, 6)), ("pair", PAIR), ("pairs", (PAIR, 2)),
+        ("id", np.int64),
+        ("props", (np.float32, 6)),
+        ("pair", PAIR),
+        ("pairs", (PAIR, 2)),
         ("matrix", (np.float32, (2, 2))),
     ],
     align=True,
-)  # fmt: skip
+)
 
 
 @cuda.jit
@@ -143,16 +146,22 @@ PROPS, ID, PAIR_, PAIRS, MATRIX = (
     ("matrix", 16),
 )
 STORES = {
-    array_field: [PROPS], array_attribute: [PROPS], named_record: [PROPS],
-    record_of_a_branch: [ID], record_of_a_loop: [ID], all_of_a_field: [PROPS],
-    row_of_a_field: [PROPS], row_of_a_named_field: [PROPS],
+    array_field: [PROPS],
+    array_attribute: [PROPS],
+    named_record: [PROPS],
+    record_of_a_branch: [ID],
+    record_of_a_loop: [ID],
+    all_of_a_field: [PROPS],
+    row_of_a_field: [PROPS],
+    row_of_a_named_field: [PROPS],
     whole_record: [ID, PROPS, PAIR_, PAIRS, MATRIX],
-    one_record_of_a_slice: [ID, PROPS, PAIR_, PAIRS, MATRIX], inner_record: [PAIR_],
-    inner_records: [PAIRS], matrix_field: [MATRIX], by_a_device_function: [PROPS],
-}  # fmt: skip
-PARTS = {
-    field_of_an_inner_record: 4, one_of_inner_records: 8, two_fields_at_once: 12,
-}  # fmt: skip
+    one_record_of_a_slice: [ID, PROPS, PAIR_, PAIRS, MATRIX],
+    inner_record: [PAIR_],
+    inner_records: [PAIRS],
+    matrix_field: [MATRIX],
+    by_a_device_function: [PROPS],
+}
+PARTS = {field_of_an_inner_record: 4, one_of_inner_records: 8, two_fields_at_once: 12}
 ALL = [*STORES, *PARTS]
 
 

@@ -37,7 +37,8 @@ def shared_kernel(x, out):
 @cuda.jit
 def twice_kernel(x, out):
     i = cuda.grid(1)
-    cuda.atomic.add(out, 0, x[i]); cuda.atomic.add(out, 0, x[i])  # fmt: skip # noqa: E702
+    cuda.atomic.add(out, 0, x[i])
+    cuda.atomic.add(out, 0, x[i])
 
 
 @cuda.jit
@@ -87,10 +88,12 @@ def test_a_line_is_noted_once():
 @pytest.mark.parametrize(
     ("kernel", "size", "dtype"),
     [
-        (total_kernel, 1, np.int32), (each_kernel, N, np.float32), (count_kernel, 1, np.float32),
+        (total_kernel, 1, np.int32),
+        (each_kernel, N, np.float32),
+        (count_kernel, 1, np.float32),
         (largest_kernel, 1, np.float32),
     ],
-)  # fmt: skip
+)
 def test_sums_that_every_order_makes_alike_are_not_noted(kernel, size, dtype):
     assert noted(kernel, size, dtype) == []
 

@@ -46,13 +46,7 @@ def with_barrier_kernel(total, flag):
 
 
 @pytest.mark.parametrize(
-    "kernel",
-    [
-        never_given_back_kernel,
-        later_block_kernel,
-        plain_flag_kernel,
-        with_barrier_kernel,
-    ],
+    "kernel", [never_given_back_kernel, later_block_kernel, plain_flag_kernel, with_barrier_kernel]
 )
 @pytest.mark.costly
 def test_wait_for_what_never_happens_ends_with_a_finding_at_its_line(kernel):
@@ -203,9 +197,12 @@ def lock_without_fence_kernel(m, total, x):
 
 
 BY_LANES = [
-    lock_kernel, lock_in_for_kernel, lock_and_loop_kernel, lock_with_break_kernel,
+    lock_kernel,
+    lock_in_for_kernel,
+    lock_and_loop_kernel,
+    lock_with_break_kernel,
     lock_of_functions_kernel,
-]  # fmt: skip
+]
 BY_ONE = [lock_of_a_block_kernel, lock_of_a_warp_kernel]
 
 

@@ -120,10 +120,7 @@ def barrier_of_a_block_kernel(out):
 
 @pytest.mark.parametrize(
     ("kernel", "kind"),
-    [
-        (named_group_kernel, "cooperative-misuse"),
-        (barrier_of_a_block_kernel, "barrier-divergence"),
-    ],
+    [(named_group_kernel, "cooperative-misuse"), (barrier_of_a_block_kernel, "barrier-divergence")],
 )
 def test_barrier_is_one_of_the_grid_or_of_a_block_whatever_it_is_called(kernel, kind):
     assert [f.kind for f in gpukit.check(kernel)[2, 4](np.zeros(8)).errors] == [kind]

@@ -54,7 +54,7 @@ ACCIDENTS = {
     "x[i] * max(x[i], 0.5)": ["0.5"],
     "min(x[i], x.size)": ["x.size"],
     "1 / x.size * x[i]": [],
-}  # fmt: skip
+}
 
 
 def accidents(function):

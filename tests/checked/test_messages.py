@@ -11,9 +11,10 @@ from tests.checked.findings import ACROSS, DETAILS, RACE
 
 TWO_THREADS = [kind for kind in KINDS if len(DETAILS[kind].get("threads", ())) == 2]
 ONE_THREAD = [
-    kind for kind in KINDS if len(DETAILS[kind].get("threads", ())) == 1
-    and not kind.startswith("barrier")
-]  # fmt: skip
+    kind
+    for kind in KINDS
+    if len(DETAILS[kind].get("threads", ())) == 1 and not kind.startswith("barrier")
+]
 # Details of all kinds at once, so that any subset may be drawn.
 EVERYTHING = {key: value for details in DETAILS.values() for key, value in details.items()}
 

@@ -114,8 +114,13 @@ def test_the_long_run_goes_on_where_it_ended(
     def outcomes(seed: int, numbers: Any, limit: int) -> Any:
         for number in numbers:
             asked.append(number)
-            yield {"number": number, "kinds": {"misaligned": 2}, "refused": "", "trouble": "",
-                   "seconds": 0.5}  # fmt: skip
+            yield {
+                "number": number,
+                "kinds": {"misaligned": 2},
+                "refused": "",
+                "trouble": "",
+                "seconds": 0.5,
+            }
 
     monkeypatch.setattr(buggy_parent, "outcomes", outcomes)
     arguments = ["--seed", "3", "--json", str(tmp_path / "made.json")]

@@ -253,10 +253,8 @@ def test_occupancy_on_h100(threads, registers, shared, blocks, percent):
 
 @pytest.mark.parametrize(
     ("name", "blocks"),
-    [
-        ("T4", 4), ("L4", 6), ("A100", 8), ("RTX 4090", 6), ("H100", 8), ("H200", 8), ("B200", 8),
-    ],
-)  # fmt: skip
+    [("T4", 4), ("L4", 6), ("A100", 8), ("RTX 4090", 6), ("H100", 8), ("H200", 8), ("B200", 8)],
+)
 def test_occupancy_of_256_threads_fills_every_gpu(name, blocks):
     result = occupancy(GPUS[name], 256, 32, 2048)
     assert (result.blocks, result.percent) == (blocks, 100.0)

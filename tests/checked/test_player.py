@@ -40,8 +40,7 @@ def test_state_equals_an_independent_replay_forward_and_back(show, recording):
     expected = [state_at(recording, position) for position in range(last + 1)]
     walk = [*range(last + 1), *range(last, -1, -1)]
     found = shown.page.evaluate(
-        f"walk => walk.map(at => {{ gpukitPlayer.replay.seek(at); return {SNAPSHOT}; }})",
-        walk,
+        f"walk => walk.map(at => {{ gpukitPlayer.replay.seek(at); return {SNAPSHOT}; }})", walk
     )
     wrong = [at for at, state in zip(walk, found, strict=True) if json.loads(state) != expected[at]]
     assert wrong == []

@@ -116,8 +116,12 @@ def test_meanings_can_be_read_without_a_mouse():
 def test_tables_have_names_and_headers_of_rows_and_columns():
     shown = page("tile")
     assert [a["aria-label"] for a in shown.all("table")] == [
-        "Totals", "Source with counts", "Arrays", "Accesses", "Occupancy",
-    ]  # fmt: skip
+        "Totals",
+        "Source with counts",
+        "Arrays",
+        "Accesses",
+        "Occupancy",
+    ]
     assert all(a.get("scope") in ("row", "col") for a in shown.all("th"))
     assert shown.all("section")[0]["aria-label"] == "Profile of tile_kernel"
 

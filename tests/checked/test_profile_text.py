@@ -358,9 +358,17 @@ def test_patterns_cost_no_more_than_the_worst_request(name):
 
 @pytest.mark.parametrize(
     ("step", "size", "sectors", "passes"),
-    [(4, 4, 4, 1), (8, 4, 8, 2), (128, 4, 32, 32), (132, 4, 32, 1), (8, 8, 8, 2), (16, 16, 16, 4),
-     (0, 4, 1, 1), (16, 8, 16, 4)],
-)  # fmt: skip
+    [
+        (4, 4, 4, 1),
+        (8, 4, 8, 2),
+        (128, 4, 32, 32),
+        (132, 4, 32, 1),
+        (8, 8, 8, 2),
+        (16, 16, 16, 4),
+        (0, 4, 1, 1),
+        (16, 8, 16, 4),
+    ],
+)
 def test_patterns_count_sectors_and_passes(step, size, sectors, passes):
     pattern = Pattern(tuple(range(32)), tuple(step * k for k in range(32)), size)
     assert (len(pattern.sectors), pattern.passes) == (sectors, passes)

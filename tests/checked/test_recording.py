@@ -19,7 +19,7 @@ from tests.checked.recorded import (
     record,
     reduce_kernel,
     rows_kernel,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("n", [1, 31, 33, 70])

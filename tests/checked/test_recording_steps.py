@@ -24,7 +24,7 @@ from tests.checked.recorded import (
     reduce_kernel,
     registers_at_end,
     steps_at,
-)  # fmt: skip
+)
 from tests.checked.replayed import RETURNED, state_at
 from tests.checked.reports import line_of
 

@@ -52,11 +52,16 @@ def test_merge_folds_findings_of_the_same_lines_and_adds_their_counts():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"line": 16}, {"other_line": 11}, {"array": "other"}, {"file": "/other.py"},
-        {"kernel": "scan_kernel"}, {"severity": "warning"}, {"details": {"what": "x[0]"}},
+        {"line": 16},
+        {"other_line": 11},
+        {"array": "other"},
+        {"file": "/other.py"},
+        {"kernel": "scan_kernel"},
+        {"severity": "warning"},
+        {"details": {"what": "x[0]"}},
     ],
     ids=lambda changes: next(iter(changes)),
-)  # fmt: skip
+)
 def test_merge_keeps_findings_apart_that_differ_in(changes):
     made = merge([report(finding("shared-race")), report(finding("shared-race", **changes))])
     assert len(made.findings) == 2
@@ -113,15 +118,29 @@ def test_merge_leaves_its_parts_as_they_are():
 def test_json_has_the_documented_keys():
     data = json.loads(full().to_json())
     assert list(data) == [
-        "schema", "version", "target", "ok", "exit_code", "counts", "launches", "notes", "findings",
-    ]  # fmt: skip
+        "schema",
+        "version",
+        "target",
+        "ok",
+        "exit_code",
+        "counts",
+        "launches",
+        "notes",
+        "findings",
+    ]
     assert (data["schema"], data["version"]) == ("gpukit-check", 1)
     assert data["launches"] == [
         {
-            "kernel": "sum_kernel", "grid": [7, 1, 1], "block": [96, 1, 1], "launches": 1,
-            "blocks_run": 7, "seconds": 0.0, "idle_warps": 0, "stopped": "",
+            "kernel": "sum_kernel",
+            "grid": [7, 1, 1],
+            "block": [96, 1, 1],
+            "launches": 1,
+            "blocks_run": 7,
+            "seconds": 0.0,
+            "idle_warps": 0,
+            "stopped": "",
         }
-    ]  # fmt: skip
+    ]
 
 
 def test_json_of_a_finding_has_its_tool_and_all_its_fields():
@@ -144,15 +163,25 @@ def test_json_of_a_report_without_a_launch_comes_back():
 
 def test_json_holds_numbers_of_numpy_and_what_json_has_no_word_for():
     details = {
-        "given": np.int64(2**40), "ratio": np.float32(0.5), "shape": np.arange(3), "on": np.True_,
-        "worst": float("nan"), "lanes": {3, 1}, 4: object,
-    }  # fmt: skip
+        "given": np.int64(2**40),
+        "ratio": np.float32(0.5),
+        "shape": np.arange(3),
+        "on": np.True_,
+        "worst": float("nan"),
+        "lanes": {3, 1},
+        4: object,
+    }
     one = finding("float64", details=details, index=(np.int32(3),))
     (data,) = json.loads(report(one).to_json())["findings"]
     assert data["details"] == {
-        "given": 2**40, "ratio": 0.5, "shape": [0, 1, 2], "on": True, "worst": "nan",
-        "lanes": [1, 3], "4": "<class 'object'>",
-    }  # fmt: skip
+        "given": 2**40,
+        "ratio": 0.5,
+        "shape": [0, 1, 2],
+        "on": True,
+        "worst": "nan",
+        "lanes": [1, 3],
+        "4": "<class 'object'>",
+    }
     assert data["index"] == [3]
 
 

@@ -80,8 +80,9 @@ def test_html_is_a_list_of_headed_details():
     assert made.all("section")[0]["aria-label"]
     assert made.all("ol")[0]["role"] == "list"
     assert [len(made.all(tag)) for tag in ("h3", "li", "details", "summary", "h4")] == [
-        1, *[len(KINDS)] * 4,
-    ]  # fmt: skip
+        1,
+        *[len(KINDS)] * 4,
+    ]
 
 
 def test_only_the_first_findings_are_open():

@@ -15,15 +15,21 @@ T = TypeVar("T")
 LANE, WARP, BLOCK = 0, 1, 2  # who is sure to be here: one thread, all live lanes, all live threads
 # Where a thread is: names, and the lines that make them.
 PLACES = (
-    ("tid", "tid = cuda.threadIdx.x + cuda.blockDim.x * "
-            "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)"),
+    (
+        "tid",
+        "tid = cuda.threadIdx.x + cuda.blockDim.x * "
+        "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)",
+    ),
     ("nt", "nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z"),
-    ("bid", "bid = cuda.blockIdx.x + cuda.gridDim.x * "
-            "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"),
+    (
+        "bid",
+        "bid = cuda.blockIdx.x + cuda.gridDim.x * "
+        "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)",
+    ),
     ("gid", "gid = bid * nt + tid"),
     ("lane", "lane = cuda.laneid"),
     ("warp", "warp = tid // cuda.warpsize"),
-)  # fmt: skip
+)
 VARIABLES = {"i": ("i0", "i1", "i2"), "s": ("s0", "s1"), "d": ("d0",), "b": ("b0",)}
 
 
@@ -92,13 +98,25 @@ class Expressions:
         left, right = self.integer(scope, depth - 1), self._integer_leaf(scope)
         small = self.number(1, 9)
         forms = (
-            f"{left} + {right}", f"{left} - {right}", f"{left} * {small}", f"{left} ^ {right}",
-            f"{left} & {right}", f"{left} | {right}", f"{left} // {small}",
-            f"{left} % {small + 1}", f"{left} >> {small}", f"({left} & 63) << {small}",
-            f"-{left}", f"~{left}", f"min({left}, {right})", f"max({left}, {right})",
-            f"abs({left})", f"({left} if {self.condition(scope, 0)} else {right})",
-            f"({left} & 255) * ({right} & 255)", f"np.int32({left})",
-        )  # fmt: skip
+            f"{left} + {right}",
+            f"{left} - {right}",
+            f"{left} * {small}",
+            f"{left} ^ {right}",
+            f"{left} & {right}",
+            f"{left} | {right}",
+            f"{left} // {small}",
+            f"{left} % {small + 1}",
+            f"{left} >> {small}",
+            f"({left} & 63) << {small}",
+            f"-{left}",
+            f"~{left}",
+            f"min({left}, {right})",
+            f"max({left}, {right})",
+            f"abs({left})",
+            f"({left} if {self.condition(scope, 0)} else {right})",
+            f"({left} & 255) * ({right} & 255)",
+            f"np.int32({left})",
+        )
         return f"({self.pick(forms)})"
 
     def _integer_leaf(self, scope: Scope) -> str:
@@ -114,8 +132,10 @@ class Expressions:
 
     def _loads(self, kind: str, scope: Scope) -> list[str]:
         index = f"({self.pick(VARIABLES['i'])} + {self.number(0, 7)})"
-        fixed = {"i": ["data[{} % data.size]", "wide[{} % wide.shape[0]]", "row[{} % row.size]"],
-                 "s": ["real[{} % real.size]"]}  # fmt: skip
+        fixed = {
+            "i": ["data[{} % data.size]", "wide[{} % wide.shape[0]]", "row[{} % row.size]"],
+            "s": ["real[{} % real.size]"],
+        }
         found = [text.format(index) for text in fixed[kind]]
         for array in self.arrays:
             if array.kind == kind:
@@ -128,21 +148,28 @@ class Expressions:
             return self.pick([*VARIABLES["s"], *self._loads("s", scope)])
         left, right = self.single(scope, depth - 1), self.single(scope, 0)
         forms = (
-            f"{left} + {right}", f"{left} - {right}", f"{left} * np.float32(0.5)",
-            f"-{left}", f"abs({left})", f"{left} * {right}",
-            f"np.float32({self.integer(scope, 0)} & 15)", f"math.sqrt(abs({left}))",
+            f"{left} + {right}",
+            f"{left} - {right}",
+            f"{left} * np.float32(0.5)",
+            f"-{left}",
+            f"abs({left})",
+            f"{left} * {right}",
+            f"np.float32({self.integer(scope, 0)} & 15)",
+            f"math.sqrt(abs({left}))",
             f"({left} if {self.condition(scope, 0)} else {right})",
             f"np.float32({left} * {self.pick(VARIABLES['i'])})",
-        )  # fmt: skip
+        )
         return f"({self.pick(forms)})"
 
     def double(self, scope: Scope, depth: int = 2) -> str:
         left = self.single(scope, 1) if depth == 0 else self.pick(VARIABLES["d"])
         forms = (
-            f"{left} + 0.25", f"{left} * {self.integer(scope, 0)}",
-            f"{left} - {self.single(scope, 1)} * 0.5", f"{self.integer(scope, 1)} / 8",
+            f"{left} + 0.25",
+            f"{left} * {self.integer(scope, 0)}",
+            f"{left} - {self.single(scope, 1)} * 0.5",
+            f"{self.integer(scope, 1)} / 8",
             f"np.float64({left})",
-        )  # fmt: skip
+        )
         text = self.pick(forms)
         return f"np.float64({text})" if depth == 0 else text
 
@@ -166,8 +193,11 @@ class Expressions:
 
     def agreed(self, scope: Scope) -> str:
         """Return a condition on which everybody who is sure to be here agrees."""
-        options = [f"{self.pick(scope.uniform)} % {self.number(2, 4)} == 0", "n > 4",
-                   "trips[bid] > 1"]  # fmt: skip
+        options = [
+            f"{self.pick(scope.uniform)} % {self.number(2, 4)} == 0",
+            "n > 4",
+            "trips[bid] > 1",
+        ]
         if scope.level == WARP:
             test = self.condition(scope)
             options += [f"cuda.any_sync(0xffffffff, {test})", f"cuda.all_sync(0xffffffff, {test})"]
@@ -180,6 +210,9 @@ class Expressions:
         """Return a barrier that votes, as a condition."""
         test = self.condition(scope)
         argument = f"1 if {test} else 0"
-        forms = (f"cuda.syncthreads_or({argument})", f"cuda.syncthreads_and({argument}) != 0",
-                 f"cuda.syncthreads_count({argument}) > {self.number(0, 9)}")  # fmt: skip
+        forms = (
+            f"cuda.syncthreads_or({argument})",
+            f"cuda.syncthreads_and({argument}) != 0",
+            f"cuda.syncthreads_count({argument}) > {self.number(0, 9)}",
+        )
         return self.pick(forms)

@@ -14,11 +14,32 @@ half.install()
 ALL = np.arange(65536, dtype=np.uint16).view(np.float16)
 RNG = np.random.default_rng(20)
 # Every pair of these is one case of a binary operation.
-CHOSEN = np.concatenate([
-    np.array([0.0, -0.0, 1.0, -1.0, 65504, -65504, 6e-8, -6e-8, 6.1e-5, 2.5, 3.0, 0.1, 1e-3,
-              np.inf, -np.inf, np.nan], np.float16),
-    RNG.integers(0, 65536, 240).astype(np.uint16).view(np.float16),
-])  # fmt: skip
+CHOSEN = np.concatenate(
+    [
+        np.array(
+            [
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                65504,
+                -65504,
+                6e-8,
+                -6e-8,
+                6.1e-5,
+                2.5,
+                3.0,
+                0.1,
+                1e-3,
+                np.inf,
+                -np.inf,
+                np.nan,
+            ],
+            np.float16,
+        ),
+        RNG.integers(0, 65536, 240).astype(np.uint16).view(np.float16),
+    ]
+)
 LEFT, RIGHT = (a.ravel() for a in np.meshgrid(CHOSEN, CHOSEN))
 
 

@@ -19,8 +19,10 @@ def outcome(exchange: Exchange, kernel: Any, launch: Any, arguments: tuple[Any, 
     made[launch](*plain)
     report = gpukit.check(made)[launch](*checked)
     counts = gpukit.profile(made)[launch](*counted).as_dict()
-    found = [(f.kind, f.severity, f.line, back.get(f.array, f.array), f.count, f.threads)
-             for f in report.findings]  # fmt: skip
+    found = [
+        (f.kind, f.severity, f.line, back.get(f.array, f.array), f.count, f.threads)
+        for f in report.findings
+    ]
     values = [a.tobytes() for a in (*plain, *checked) if isinstance(a, np.ndarray)]
     return {"values": values, "findings": found, "total": counts["total"], "lines": counts["lines"]}
 
@@ -31,8 +33,10 @@ def recording(exchange: Exchange, kernel: Any, launch: Any, arguments: tuple[Any
     back = exchange.names[made.py_func.__name__]
     told = gpukit.play(made)[launch](*copied(arguments)).recording
     steps = [
-        {**{k: v for k, v in step.items() if k not in ("text", "set")},
-         "set": {back.get(name, name): v for name, v in step["set"].items()}}
+        {
+            **{k: v for k, v in step.items() if k not in ("text", "set")},
+            "set": {back.get(name, name): v for name, v in step["set"].items()},
+        }
         for step in told["steps"]
-    ]  # fmt: skip
+    ]
     return sorted(back.get(v, v) for v in told["variables"]), steps

@@ -79,13 +79,46 @@ pow       (0.5,-inf)>inf (2,-inf)>0 (-inf,3)>-inf (-inf,2)>inf (-inf,-1)>-0 (inf
 pow       (-2,3)>-8 (0,-inf)>inf (-0,-inf)>inf (0,0)>1 (inf,0)>1
 """
 _IN_MATH = {
-    "tgamma": "gamma", **{n: n for n in (
-        "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-        "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "erf", "erfc", "lgamma",
-        "fabs", "ceil", "floor", "trunc", "fmod", "remainder", "hypot", "atan2", "copysign",
-        "nextafter", "pow",
-    )},
-}  # fmt: skip
+    "tgamma": "gamma",
+    **{
+        n: n
+        for n in (
+            "exp",
+            "expm1",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "sqrt",
+            "erf",
+            "erfc",
+            "lgamma",
+            "fabs",
+            "ceil",
+            "floor",
+            "trunc",
+            "fmod",
+            "remainder",
+            "hypot",
+            "atan2",
+            "copysign",
+            "nextafter",
+            "pow",
+        )
+    },
+}
 
 
 def _functions() -> list[Row]:

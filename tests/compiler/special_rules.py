@@ -9,10 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 KINDS = {
-    "b1": np.bool_, "i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64,
-    "u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "u8": np.uint64,
-    "f2": np.float16, "f4": np.float32, "f8": np.float64,
-}  # fmt: skip
+    "b1": np.bool_,
+    "i1": np.int8,
+    "i2": np.int16,
+    "i4": np.int32,
+    "i8": np.int64,
+    "u1": np.uint8,
+    "u2": np.uint16,
+    "u4": np.uint32,
+    "u8": np.uint64,
+    "f2": np.float16,
+    "f4": np.float32,
+    "f8": np.float64,
+}
 INTEGERS = [k for k in KINDS if k[0] in "iu"]
 INF, NAN = math.inf, math.nan
 

@@ -11,15 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.compiler.expressions import (
-    BLOCK,
-    EXCHANGES,
-    LANE,
-    VARIABLES,
-    WARP,
-    Expressions,
-    Scope,
-)
+from tests.compiler.expressions import BLOCK, EXCHANGES, LANE, VARIABLES, WARP, Expressions, Scope
 
 FULL = "0xffffffff"
 Statement = Callable[[Scope], Scope]
@@ -82,8 +74,12 @@ class Statements(Expressions):
         kind = self.pick("iiisdb")
         name = self.pick(VARIABLES[kind])
         value = self.value(kind, scope)
-        ops = {"i": ("=", "+=", "-=", "^=", "|="), "s": ("=", "+=", "-="), "d": ("=", "+="),
-               "b": ("=",)}  # fmt: skip
+        ops = {
+            "i": ("=", "+=", "-=", "^=", "|="),
+            "s": ("=", "+=", "-="),
+            "d": ("=", "+="),
+            "b": ("=",),
+        }
         if kind == "b":
             value = f"bool({value})"
         self.line(f"{name} {self.pick(ops[kind])} {value}")
@@ -149,8 +145,13 @@ class Statements(Expressions):
                 self.line(f"{name} -= 1")
                 self.body(inner)
             return
-        ranges = (f"range({trips})", f"range({trips}, -1, -1)", f"range(2, 2 + ({trips}))",
-                  f"range(0, 2 * ({trips}), 2)", f"range(-({trips}), 1)")  # fmt: skip
+        ranges = (
+            f"range({trips})",
+            f"range({trips}, -1, -1)",
+            f"range(2, 2 + ({trips}))",
+            f"range(0, 2 * ({trips}), 2)",
+            f"range(-({trips}), 1)",
+        )
         with self.block(f"for {name} in {self.pick(ranges)}:"):
             self.body(inner)
 
@@ -169,10 +170,12 @@ class Statements(Expressions):
     def atomic(self, scope: Scope) -> Scope:
         where = f"{self.pick(VARIABLES['i'])} & 7"
         value = self.integer(scope, 1)
-        forms = [f"cuda.atomic.add(adds, {where}, {value})",
-                 f"cuda.atomic.max(tops, {where}, {value})",
-                 f"cuda.atomic.xor(flips, ({where}, 0), {value} & 1023)",
-                 f"cuda.atomic.add(sums, {where}, np.float32({value} & 7))"]  # fmt: skip
+        forms = [
+            f"cuda.atomic.add(adds, {where}, {value})",
+            f"cuda.atomic.max(tops, {where}, {value})",
+            f"cuda.atomic.xor(flips, ({where}, 0), {value} & 1023)",
+            f"cuda.atomic.add(sums, {where}, np.float32({value} & 7))",
+        ]
         if self.arrays and "sh_n" not in scope.readable:
             forms.append(f"cuda.atomic.add(sh_n, {where}, {value})")
         self.line(self.pick(forms))
@@ -216,8 +219,9 @@ class Statements(Expressions):
         name, got, lanes = self.pick(VARIABLES[kind]), f"got_{kind}", scope.mask
         if lanes is None:
             lanes = self.fresh("m")
-            self.line(f"{lanes} = " + self.pick((f"cuda.ballot_sync({FULL}, True)",
-                                                 "cuda.activemask()")))  # fmt: skip
+            self.line(
+                f"{lanes} = " + self.pick((f"cuda.ballot_sync({FULL}, True)", "cuda.activemask()"))
+            )
         mode, step = self.pick(("down", "up", "xor", "idx")), self.number(1, 17)
         mask = lanes if scope.mask else FULL
         value = self.value(kind, scope, 1)
@@ -331,8 +335,9 @@ class Statements(Expressions):
 
     def swap(self, scope: Scope) -> Scope:
         """Exchange through a device function that holds barriers."""
-        free = [a for a in self.arrays if a.name in ("sh_i", "sh_w") and
-                a.name not in scope.readable]  # fmt: skip
+        free = [
+            a for a in self.arrays if a.name in ("sh_i", "sh_w") and a.name not in scope.readable
+        ]
         if not free:
             return self.assign(scope)
         name, array = self.pick(VARIABLES["i"]), self.pick(free)
@@ -346,9 +351,13 @@ class Statements(Expressions):
         """Go on as long as any thread has work left."""
         left = self.fresh("w")
         self.line(f"{left} = {self.integer(scope, 1)} & 3")
-        test = self.pick((f"cuda.syncthreads_or(1 if {left} > 0 else 0)",
-                          f"cuda.syncthreads_count(1 if {left} > 0 else 0) > 0",
-                          f"cuda.syncthreads_or(1 if {left} > 0 else 0) != 0"))  # fmt: skip
+        test = self.pick(
+            (
+                f"cuda.syncthreads_or(1 if {left} > 0 else 0)",
+                f"cuda.syncthreads_count(1 if {left} > 0 else 0) > 0",
+                f"cuda.syncthreads_or(1 if {left} > 0 else 0) != 0",
+            )
+        )
         inner = scope.inside(loop=BLOCK, top=True, integers=(*scope.integers, left))
         with self.block(f"while {test}:"):
             self.line(f"{left} -= 1")

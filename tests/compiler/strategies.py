@@ -29,9 +29,22 @@ from tests.compiler.expressions import EXCHANGES, LANE, PLACES, Scope
 from tests.compiler.statements import Statements
 
 SHAPES = (
-    (1,), (7,), (32,), (33,), (40,), (64,), (96,), (5, 3), (8, 8), (16, 3), (33, 2),
-    (4, 3, 2), (3, 3, 5), (2, 5, 7), (1, 1, 3),
-)  # fmt: skip
+    (1,),
+    (7,),
+    (32,),
+    (33,),
+    (40,),
+    (64,),
+    (96,),
+    (5, 3),
+    (8, 8),
+    (16, 3),
+    (33, 2),
+    (4, 3, 2),
+    (3, 3, 5),
+    (2, 5, 7),
+    (1, 1, 3),
+)
 GRIDS = ((1,), (2,), (3,), (2, 2), (1, 3), (2, 1, 2))
 FLAT = ((7,), (32,), (33,), (64,))  # the blocks and grids of kernels that begin with a walk
 LONG = ((1,), (3,), (17,), (35,))
@@ -48,15 +61,21 @@ HEADER = (
     ("d0", "d0 = np.float64(real[gid % real.size]) + 0.5"),
     ("b0", "b0 = lane % 3 == 1"),
     ("sh_i", f"sh_i = cuda.shared.array({MOST_THREADS}, np.int32)\nsh_i[tid] = tid * 7"),
-    ("sh_s", f"sh_s = cuda.shared.array(({MOST_THREADS // 8}, 8), np.float32)\n"
-             "sh_s[tid // 8, tid % 8] = np.float32(tid)"),
+    (
+        "sh_s",
+        f"sh_s = cuda.shared.array(({MOST_THREADS // 8}, 8), np.float32)\n"
+        "sh_s[tid // 8, tid % 8] = np.float32(tid)",
+    ),
     ("sh_w", f"sh_w = cuda.shared.array({MOST_THREADS}, np.int64)\nsh_w[tid] = gid"),
     ("scratch", "scratch[gid] = tid"),
-    ("sh_n", "sh_n = cuda.shared.array(8, np.int32)\n"
-             "if tid == 0:\n    for j in range(8):\n        sh_n[j] = 0"),
+    (
+        "sh_n",
+        "sh_n = cuda.shared.array(8, np.int32)\n"
+        "if tid == 0:\n    for j in range(8):\n        sh_n[j] = 0",
+    ),
     ("sh_i sh_s sh_w sh_n scratch", "cuda.syncthreads()"),
     ("la", "la = cuda.local.array(4, np.int64)\nfor j in range(4):\n    la[j] = gid + j"),
-)  # fmt: skip
+)
 # The same for kernels that begin with a walk of the whole grid, where threads know only their
 # place in it: what comes before the walk. What the rest needs comes from HEADER, behind it.
 OPENING = (
@@ -66,10 +85,14 @@ OPENING = (
     ("b0", "b0 = gid % 3 == 1"),
 )
 FOOTER = {
-    "i0": "out_i[gid, 0] = i0", "i1": "out_i[gid, 1] = i1", "i2": "out_i[gid, 2] = i2",
-    "s0": "out_s[gid, 0] = s0", "s1": "out_s[gid, 1] = s1", "d0": "out_d[gid] = d0",
+    "i0": "out_i[gid, 0] = i0",
+    "i1": "out_i[gid, 1] = i1",
+    "i2": "out_i[gid, 2] = i2",
+    "s0": "out_s[gid, 0] = s0",
+    "s1": "out_s[gid, 1] = s1",
+    "d0": "out_d[gid] = d0",
     "b0": "out_b[gid] = b0",
-}  # fmt: skip
+}
 SWAP = """
 @cuda.jit(device=True)
 def swap(buf, nt, v, shift, n):
@@ -89,8 +112,23 @@ def swap_or_leave(buf, nt, v, shift, n):
         return got // 2
     return got
 """
-NAMES = ("n", "trips", "data", "wide", "real", "table", "scratch", "adds", "tops", "flips",
-         "sums", "out_i", "out_s", "out_d", "out_b")  # fmt: skip
+NAMES = (
+    "n",
+    "trips",
+    "data",
+    "wide",
+    "real",
+    "table",
+    "scratch",
+    "adds",
+    "tops",
+    "flips",
+    "sums",
+    "out_i",
+    "out_s",
+    "out_d",
+    "out_b",
+)
 
 
 def register(text: str) -> str:

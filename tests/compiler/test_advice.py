@@ -43,16 +43,24 @@ FLOATS = [
     ("x = a[0] / 2\nout[0] = x & 1", "write // in line 3", "x = a[0] // 2\nout[0] = x & 1"),
     ("x = a[0]\nx /= 2\nout[0] = x | 1", "write // in line 4", "x = a[0]\nx //= 2\nout[0] = x | 1"),
     ("out[0] = f[0] ^ 2", "write ** for a power", "out[0] = f[0] ** 2"),
-    ("if a[0] > 0.5 & f[0] > 0.5:\n    out[0] = 1", "write `and`",
-     "if a[0] > 0.5 and f[0] > 0.5:\n    out[0] = 1"),
+    (
+        "if a[0] > 0.5 & f[0] > 0.5:\n    out[0] = 1",
+        "write `and`",
+        "if a[0] > 0.5 and f[0] > 0.5:\n    out[0] = 1",
+    ),
     ("out[a[0] / 2] = 1", "use // instead of /", "out[a[0] // 2] = 1"),
-    ("v = w[0]\nfor n in range(4):\n    v <<= np.uint32(1)\n    v += 1\nout[0] = v & 7",
-     "v = np.int64(w[0]) in line 3",
-     "v = np.int64(w[0])\nfor n in range(4):\n    v <<= np.uint32(1)\n    v += 1\nout[0] = v & 7"),
-    ("c = 0\nfor n in range(4):\n    c = c | 1\n    c = u[n]\nout[0] = c",
-     "c = np.int64(u[n]) in line 6",
-     "c = 0\nfor n in range(4):\n    c = c | 1\n    c = np.int64(u[n])\nout[0] = c"),
-]  # fmt: skip
+    (
+        "v = w[0]\nfor n in range(4):\n    v <<= np.uint32(1)\n    v += 1\nout[0] = v & 7",
+        "v = np.int64(w[0]) in line 3",
+        "v = np.int64(w[0])\nfor n in range(4):\n    v <<= np.uint32(1)\n    v += 1\n"
+        "out[0] = v & 7",
+    ),
+    (
+        "c = 0\nfor n in range(4):\n    c = c | 1\n    c = u[n]\nout[0] = c",
+        "c = np.int64(u[n]) in line 6",
+        "c = 0\nfor n in range(4):\n    c = c | 1\n    c = np.int64(u[n])\nout[0] = c",
+    ),
+]
 
 
 def launch(body):

@@ -74,13 +74,16 @@ def test_access_outside_a_new_array_is_reported(memory_runtime):
 
 
 REFUSED = [
-    ("in a loop", "for k in range(3):\n    x = np.zeros(3)  # here\n    a[k] = x[0]",
-     "before the loop"),
+    (
+        "in a loop",
+        "for k in range(3):\n    x = np.zeros(3)  # here\n    a[k] = x[0]",
+        "before the loop",
+    ),
     ("in an expression", "a[0] = np.zeros(3)[1]  # here", "without a name"),
     ("shape of an argument", "x = np.empty(a.size)  # here\na[0] = x[0]", "must be a constant"),
     ("order", "x = np.zeros(3, order='F')  # here\na[0] = x[0]", "takes shape, dtype"),
     ("other makers", "x = np.arange(3)  # here\na[0] = x[0]", "np.arange"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

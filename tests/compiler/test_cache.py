@@ -93,11 +93,16 @@ def of_field(table):
 @pytest.mark.parametrize(
     "make",
     [
-        of_array, of_array_declared, of_constant_array, of_array_behind_a_function,
-        of_array_where_threads_meet, of_default, of_field,
+        of_array,
+        of_array_declared,
+        of_constant_array,
+        of_array_behind_a_function,
+        of_array_where_threads_meet,
+        of_default,
+        of_field,
     ],
     ids=lambda make: make.__name__,
-)  # fmt: skip
+)
 @pytest.mark.costly
 def test_device_function_reads_its_own_table_when_another_was_compiled_before(make):
     tables = np.array([0.0, 1.0]), np.array([0.0, 2.0])

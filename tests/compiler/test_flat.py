@@ -68,8 +68,13 @@ def new_axis_kernel(a, i):
 
 
 OUTSIDE = [
-    store_kernel, load_kernel, counted_kernel, device_kernel, recursive_kernel, new_axis_kernel,
-]  # fmt: skip
+    store_kernel,
+    load_kernel,
+    counted_kernel,
+    device_kernel,
+    recursive_kernel,
+    new_axis_kernel,
+]
 
 
 @pytest.mark.parametrize("i", [12, -13, 1 << 40, -(1 << 40)])

@@ -142,10 +142,19 @@ def test_float16_decides_branches():
 
 F2, F4, F8 = types.float16, types.float32, types.float64
 MIXED = [
-    (F2, F2), (types.int8, F2), (types.boolean, F2), (types.uint8, F4), (types.int16, F4),
-    (types.uint16, F8), (types.int32, F8), (types.int64, F8), (types.uint64, F8), (F4, F4),
-    (F8, F8), (types.complex64, types.complex64),
-]  # fmt: skip
+    (F2, F2),
+    (types.int8, F2),
+    (types.boolean, F2),
+    (types.uint8, F4),
+    (types.int16, F4),
+    (types.uint16, F8),
+    (types.int32, F8),
+    (types.int64, F8),
+    (types.uint64, F8),
+    (F4, F4),
+    (F8, F8),
+    (types.complex64, types.complex64),
+]
 
 
 @pytest.mark.parametrize(("other", "wanted"), MIXED, ids=str)

@@ -27,31 +27,49 @@ def _quiet_numpy():
 # Operators
 
 ARITHMETIC = {
-    "a + b": np.add, "a - b": np.subtract, "a * b": np.multiply, "a / b": np.divide,
-    "add(a, b)": np.add, "sub(a, b)": np.subtract, "mul(a, b)": np.multiply,
-    "div(a, b)": np.divide, "half.hadd(a, b)": np.add, "half.hsub(a, b)": np.subtract,
-    "half.hmul(a, b)": np.multiply, "half.hdiv(a, b)": np.divide,
-}  # fmt: skip
+    "a + b": np.add,
+    "a - b": np.subtract,
+    "a * b": np.multiply,
+    "a / b": np.divide,
+    "add(a, b)": np.add,
+    "sub(a, b)": np.subtract,
+    "mul(a, b)": np.multiply,
+    "div(a, b)": np.divide,
+    "half.hadd(a, b)": np.add,
+    "half.hsub(a, b)": np.subtract,
+    "half.hmul(a, b)": np.multiply,
+    "half.hdiv(a, b)": np.divide,
+}
 IN_PLACE = {
-    "add": operator.iadd, "sub": operator.isub, "mul": operator.imul, "div": operator.itruediv
-}  # fmt: skip
+    "add": operator.iadd,
+    "sub": operator.isub,
+    "mul": operator.imul,
+    "div": operator.itruediv,
+}
 COMPARISONS = {
-    "a == b": np.equal, "a != b": np.not_equal, "a < b": np.less, "a <= b": np.less_equal,
-    "a > b": np.greater, "a >= b": np.greater_equal,
-}  # fmt: skip
+    "a == b": np.equal,
+    "a != b": np.not_equal,
+    "a < b": np.less,
+    "a <= b": np.less_equal,
+    "a > b": np.greater,
+    "a >= b": np.greater_equal,
+}
 NAMED_COMPARISONS = {
-    "half.heq(a, b)": np.equal, "half.hne(a, b)": np.not_equal, "half.hlt(a, b)": np.less,
-    "half.hle(a, b)": np.less_equal, "half.hgt(a, b)": np.greater,
+    "half.heq(a, b)": np.equal,
+    "half.hne(a, b)": np.not_equal,
+    "half.hlt(a, b)": np.less,
+    "half.hle(a, b)": np.less_equal,
+    "half.hgt(a, b)": np.greater,
     "half.hge(a, b)": np.greater_equal,
-}  # fmt: skip
+}
 SIGNS = {"-a": np.negative, "+a": np.positive, "abs(a)": np.abs}
 
 
 @functools.cache
 def arithmetic():
-    return dict(zip(
-        ARITHMETIC, rows(list(ARITHMETIC), np.float16, LEFT, RIGHT, **IN_PLACE), strict=True
-    ))  # fmt: skip
+    return dict(
+        zip(ARITHMETIC, rows(list(ARITHMETIC), np.float16, LEFT, RIGHT, **IN_PLACE), strict=True)
+    )
 
 
 @functools.cache
@@ -123,22 +141,42 @@ def steps_apart(found, wanted):
 
 
 WITHIN_ONE_STEP = {
-    "half.hsin(a)": np.sin, "half.hcos(a)": np.cos, "half.htanh(a)": np.tanh,
-    "half.hexp(a)": np.exp, "half.hexp2(a)": np.exp2, "half.hexp10(a)": lambda x: 10.0**x,
-    "half.hlog(a)": np.log, "half.hlog2(a)": np.log2, "half.hlog10(a)": np.log10,
-    "half.hrsqrt(a)": lambda x: 1 / np.sqrt(x), "math.sin(a)": np.sin, "math.cos(a)": np.cos,
-    "math.tanh(a)": np.tanh, "math.exp(a)": np.exp, "math.log(a)": np.log,
-    "math.log2(a)": np.log2, "math.log10(a)": np.log10,
-}  # fmt: skip
+    "half.hsin(a)": np.sin,
+    "half.hcos(a)": np.cos,
+    "half.htanh(a)": np.tanh,
+    "half.hexp(a)": np.exp,
+    "half.hexp2(a)": np.exp2,
+    "half.hexp10(a)": lambda x: 10.0**x,
+    "half.hlog(a)": np.log,
+    "half.hlog2(a)": np.log2,
+    "half.hlog10(a)": np.log10,
+    "half.hrsqrt(a)": lambda x: 1 / np.sqrt(x),
+    "math.sin(a)": np.sin,
+    "math.cos(a)": np.cos,
+    "math.tanh(a)": np.tanh,
+    "math.exp(a)": np.exp,
+    "math.log(a)": np.log,
+    "math.log2(a)": np.log2,
+    "math.log10(a)": np.log10,
+}
 if hasattr(math, "exp2"):
     WITHIN_ONE_STEP["math.exp2(a)"] = np.exp2
 ROUNDED_ONCE = {
-    "half.hsqrt(a)": np.sqrt, "half.hrcp(a)": np.reciprocal, "half.hceil(a)": np.ceil,
-    "half.hfloor(a)": np.floor, "half.htrunc(a)": np.trunc, "half.hrint(a)": np.rint,
-    "half.hneg(a)": np.negative, "half.habs(a)": np.abs, "math.sqrt(a)": np.sqrt,
-    "math.ceil(a)": np.ceil, "math.floor(a)": np.floor, "math.trunc(a)": np.trunc,
-    "math.fabs(a)": np.abs, "float(a)": np.positive,
-}  # fmt: skip
+    "half.hsqrt(a)": np.sqrt,
+    "half.hrcp(a)": np.reciprocal,
+    "half.hceil(a)": np.ceil,
+    "half.hfloor(a)": np.floor,
+    "half.htrunc(a)": np.trunc,
+    "half.hrint(a)": np.rint,
+    "half.hneg(a)": np.negative,
+    "half.habs(a)": np.abs,
+    "math.sqrt(a)": np.sqrt,
+    "math.ceil(a)": np.ceil,
+    "math.floor(a)": np.floor,
+    "math.trunc(a)": np.trunc,
+    "math.fabs(a)": np.abs,
+    "float(a)": np.positive,
+}
 
 
 @pytest.mark.parametrize("text", WITHIN_ONE_STEP)
@@ -177,9 +215,12 @@ def test_fused_multiply_add_is_rounded_once():
     a, b, c = RNG.integers(0, 65536, (3, 4000)).astype(np.uint16).view(np.float16)
     # A product in the middle between two float16s, and a last bit that decides.
     a[:2], b[:2], c[:2] = [2049 / 1024 - 1, 1 + 2**-10], [1.5, 1 + 2**-10], [6e-8, -6e-8]
-    exact = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
-             if np.isfinite([x, y, z]).all() else None
-             for x, y, z in zip(a, b, c, strict=True)]  # fmt: skip
+    exact = [
+        Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        if np.isfinite([x, y, z]).all()
+        else None
+        for x, y, z in zip(a, b, c, strict=True)
+    ]
     keep = [i for i, v in enumerate(exact) if v is not None and 0 < abs(v) < 65504]
     assert len(keep) > 1000
     found = run("half.hfma(a, b, c)", np.float16, a[keep], b[keep], c[keep])

@@ -21,27 +21,45 @@ def test_function_that_is_passed_on_may_not_use_what_varies():
 
 
 UNSUPPORTED = [
-    ("decorated", "@cuda.jit(device=True)\ndef f(x):  # here\n    return x\na[0] = f(1)",
-     "leave the decorator out"),
+    (
+        "decorated",
+        "@cuda.jit(device=True)\ndef f(x):  # here\n    return x\na[0] = f(1)",
+        "leave the decorator out",
+    ),
     ("keywords only", "def f(x, *, y):  # here\n    return x\na[0] = f(1, y=2)", "name each"),
     ("recursion", "def f(x):\n    return f(x - 1)  # here\na[0] = f(1)", "as a loop"),
-    ("later write", "v = a[0]\ndef f(x):\n    return x + v\nv = a[1]  # here\na[2] = f(1)",
-     "pass v to f as an argument"),
-    ("later loop", "v = 0\ndef f(x):\n    return x + v\nfor v in range(3):  # here\n"
-     "    a[2] = f(1)", "pass v to f as an argument"),
-    ("defined twice", "def f(x):\n    return x\ndef f(x):  # here\n    return 2 * x\na[0] = f(1)",
-     "more than once"),
-    ("in a branch", "if a[0] > 0:\n    def f(x):\n        return x\na[0] = f(1)  # here",
-     "may not be defined"),
+    (
+        "later write",
+        "v = a[0]\ndef f(x):\n    return x + v\nv = a[1]  # here\na[2] = f(1)",
+        "pass v to f as an argument",
+    ),
+    (
+        "later loop",
+        "v = 0\ndef f(x):\n    return x + v\nfor v in range(3):  # here\n    a[2] = f(1)",
+        "pass v to f as an argument",
+    ),
+    (
+        "defined twice",
+        "def f(x):\n    return x\ndef f(x):  # here\n    return 2 * x\na[0] = f(1)",
+        "more than once",
+    ),
+    (
+        "in a branch",
+        "if a[0] > 0:\n    def f(x):\n        return x\na[0] = f(1)  # here",
+        "may not be defined",
+    ),
     ("before it is defined", "a[0] = f(1)  # here\ndef f(x):\n    return x", "may not be defined"),
     ("as a value", "def f(x):\n    return x\ng = f  # here\na[0] = g(1)", "used as a value"),
     ("array as default", "def f(x, y=a[0]):  # here\n    return x\na[0] = f(1)", "default value"),
     ("keyword", "def f(x, y):\n    return x\na[0] = f(1, y=2)  # here", "in order"),
     ("some defaults", "def f(x, y=1, z=2):\n    return x\na[0] = f(1, 2)  # here", "in order"),
     ("star parameter", "def f(*x):\n    return x[0]\na[0] = f(1)  # here", "name each argument"),
-    ("starred call", "t = (1, 2)\ndef f(x, y):\n    return x\na[0] = f(*t)  # here",
-     "write each argument"),
-]  # fmt: skip
+    (
+        "starred call",
+        "t = (1, 2)\ndef f(x, y):\n    return x\na[0] = f(*t)  # here",
+        "write each argument",
+    ),
+]
 
 
 @own_compiler

@@ -49,10 +49,22 @@ def functions_kernel(x, out):
 
 def every_reference(x):
     wide = x.astype(np.float64)
-    return np.array([
-        wide.sum(), wide.prod(), wide.mean(), wide.var(), wide.std(), wide.min(), wide.max(),
-        wide.argmin(), wide.argmax(), wide.all(), wide.any(), wide.mean(),
-    ])  # fmt: skip
+    return np.array(
+        [
+            wide.sum(),
+            wide.prod(),
+            wide.mean(),
+            wide.var(),
+            wide.std(),
+            wide.min(),
+            wide.max(),
+            wide.argmin(),
+            wide.argmax(),
+            wide.all(),
+            wide.any(),
+            wide.mean(),
+        ]
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -103,9 +115,18 @@ def test_a_nan_is_left_out_by_the_nan_functions_and_kept_by_the_others():
     x = np.array([2.0, np.nan, -1.0, 4.0], np.float32)
     numbers = x[[0, 2, 3]].astype(np.float64)
     wanted = [
-        numbers.sum(), numbers.prod(), numbers.mean(), numbers.var(), numbers.std(), -1, 4,
-        np.nan, np.nan, 1, np.nan,
-    ]  # fmt: skip
+        numbers.sum(),
+        numbers.prod(),
+        numbers.mean(),
+        numbers.var(),
+        numbers.std(),
+        -1,
+        4,
+        np.nan,
+        np.nan,
+        1,
+        np.nan,
+    ]
     out = np.zeros(11)
     nan_kernel[1, 1](x, out)
     np.testing.assert_allclose(out, wanted, rtol=1e-6)

@@ -230,12 +230,36 @@ def with_forceinline(x):
 
 
 REFUSED = [
-    itself, at_once, alias, in_a_branch, chosen, one_of_two, set_in_a_loop, part, row,
-    with_ellipsis, reshaped, row_of_reshaped, transposed, flattened, record, field_array,
-    field_record, fields, in_a_tuple, out_of_a_tuple, unpacked, by_a_function, by_two_functions,
-    by_a_nested_function, made_in_a_nested_function, made_by_an_inlined_function,
-    with_a_signature, by_njit, with_forceinline,
-]  # fmt: skip
+    itself,
+    at_once,
+    alias,
+    in_a_branch,
+    chosen,
+    one_of_two,
+    set_in_a_loop,
+    part,
+    row,
+    with_ellipsis,
+    reshaped,
+    row_of_reshaped,
+    transposed,
+    flattened,
+    record,
+    field_array,
+    field_record,
+    fields,
+    in_a_tuple,
+    out_of_a_tuple,
+    unpacked,
+    by_a_function,
+    by_two_functions,
+    by_a_nested_function,
+    made_in_a_nested_function,
+    made_by_an_inlined_function,
+    with_a_signature,
+    by_njit,
+    with_forceinline,
+]
 
 
 @cuda.jit(device=True)
@@ -310,9 +334,17 @@ def number_out_of_a_tuple(x):
 
 
 ALLOWED = [
-    numbers, numbers_of_a_row, number_of_a_record, size_of, given_back, part_of_given, shared,
-    number_by_a_function, name_that_is_a_number_later, number_out_of_a_tuple,
-]  # fmt: skip
+    numbers,
+    numbers_of_a_row,
+    number_of_a_record,
+    size_of,
+    given_back,
+    part_of_given,
+    shared,
+    number_by_a_function,
+    name_that_is_a_number_later,
+    number_out_of_a_tuple,
+]
 
 
 def name(device):
@@ -364,9 +396,11 @@ def barrier_kernel(out):
 
 
 KERNELS = {
-    array_kernel: itself, record_kernel: record, signature_kernel: with_a_signature,
+    array_kernel: itself,
+    record_kernel: record,
+    signature_kernel: with_a_signature,
     barrier_kernel: by_a_function,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
@@ -474,8 +508,7 @@ def kernel_with_a_record_of_its_own(out):
 
 
 @pytest.mark.parametrize(
-    "kernel",
-    [kernel_with_a_record_of_an_inlined_function, kernel_with_a_record_of_a_given_dtype],
+    "kernel", [kernel_with_a_record_of_an_inlined_function, kernel_with_a_record_of_a_given_dtype]
 )
 def test_a_record_is_refused_when_its_dtype_is_an_argument(kernel):
     with pytest.raises(errors.ReturnedLocal):

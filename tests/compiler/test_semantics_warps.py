@@ -40,8 +40,12 @@ def shuffled_types_kernel(a, b, c, d, out):
 
 
 def test_shuffles_carry_32_and_64_bit_integers_and_floats_whole():
-    parts = (np.arange(32, dtype=np.int32), np.arange(32) * 2**40,
-             np.arange(32, dtype=np.float32) / 8, np.arange(32) / 64)  # fmt: skip
+    parts = (
+        np.arange(32, dtype=np.int32),
+        np.arange(32) * 2**40,
+        np.arange(32, dtype=np.float32) / 8,
+        np.arange(32) / 64,
+    )
     *_, out = run_both(shuffled_types_kernel, 1, 32, *parts, np.full(32, np.nan))
     np.testing.assert_array_equal(out, sum(p.astype(float) for p in parts)[np.arange(32) ^ 1])
 

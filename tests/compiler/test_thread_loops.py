@@ -357,9 +357,10 @@ def forms_of(kernel):
     kinds = tuple(typeof(a) for a in (np.zeros(1, np.float32), np.zeros(1, int), np.zeros(1)))
     _, _, loops = pipeline._loops(kernel.py_func, kinds, Options((0, 1, 1), distinct=True), [])
     stores = [
-        node for node in ast.walk(loops)
+        node
+        for node in ast.walk(loops)
         if isinstance(node, ast.Call) and "memory_store" in ast.unparse(node.func)
-    ]  # fmt: skip
+    ]
     return len(stores)
 
 

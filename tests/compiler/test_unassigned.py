@@ -123,9 +123,16 @@ def carried_round_a_loop(x, out):
 
 
 SOUND = [
-    under_the_same_guard, behind_a_return, last_of_a_loop, every_case_by_name, two_conditions,
-    handed_over, chosen, carried_round_a_loop, under_what_follows_from_the_guard,
-]  # fmt: skip
+    under_the_same_guard,
+    behind_a_return,
+    last_of_a_loop,
+    every_case_by_name,
+    two_conditions,
+    handed_over,
+    chosen,
+    carried_round_a_loop,
+    under_what_follows_from_the_guard,
+]
 WRONG = [one_branch, one_side_of_two]
 
 

@@ -70,9 +70,17 @@ def test_every_place_and_size_is_that_of_the_launch(block):
     places_kernel[(6, 1), block](out)
     i = np.arange(6 * block)
     right = [
-        i // 32, i % 32, i % block, i // block, block + 0 * i, 6 + 0 * i, 6 * block + 0 * i,
-        i % block // 32, i % 32, 0 * i,
-    ]  # fmt: skip
+        i // 32,
+        i % 32,
+        i % block,
+        i // block,
+        block + 0 * i,
+        6 + 0 * i,
+        6 * block + 0 * i,
+        i % block // 32,
+        i % 32,
+        0 * i,
+    ]
     np.testing.assert_array_equal(out, np.stack(right, axis=1))
 
 

@@ -34,9 +34,10 @@ def book(tmp_path, monkeypatch):
     for name in (NAME, "detective_missing_pixels", "tape"):
         (source,) = running.ROOT.glob(f"exercises/*/{name}")
         shutil.copytree(
-            source, project / source.relative_to(running.ROOT),
+            source,
+            project / source.relative_to(running.ROOT),
             ignore=shutil.ignore_patterns("answer*"),
-        )  # fmt: skip
+        )
     shutil.copy(running.ROOT / "exercises" / "README.md", project / "exercises")
     (project / "notebooks").mkdir()
     write_notebook(project / workbook.FIRST_LESSON, MAGIC + STARTER)

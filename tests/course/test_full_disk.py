@@ -108,8 +108,9 @@ def full_at_each(folder, operation):
 
 
 def contents(folder):
-    return {f.relative_to(folder).as_posix(): f.read_bytes()
-            for f in folder.rglob("*") if f.is_file()}  # fmt: skip
+    return {
+        f.relative_to(folder).as_posix(): f.read_bytes() for f in folder.rglob("*") if f.is_file()
+    }
 
 
 # --- gpukit start ------------------------------------------------------------------------------
@@ -195,10 +196,7 @@ def solved(shell, monkeypatch):
 
 @pytest.mark.parametrize("operation", OPERATIONS[1:])
 def test_a_cell_on_a_full_disk_names_what_is_not_kept_and_the_next_run_keeps_it(
-    operation,
-    solved,
-    shell,
-    monkeypatch,
+    operation, solved, shell, monkeypatch
 ):
     answer, grades = solved.answer, solved.shelf / progress.FILE
     old = answer.with_name("answer.old1.py")
@@ -224,10 +222,7 @@ def test_a_cell_on_a_full_disk_names_what_is_not_kept_and_the_next_run_keeps_it(
 
 
 def test_a_cell_without_room_for_temporary_files_is_said_in_a_line(
-    shell,
-    tmp_path,
-    monkeypatch,
-    capsys,
+    shell, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with Disk(tmp_path, "write", 0).in_use(monkeypatch):

@@ -31,7 +31,7 @@ ABOVE = {
     "guarded_map/task.md": "os.fork() or Path('task.md').write_text(''); time.sleep(0.2)",
     "03_memory/transpose/task.md": "Path('../../03_memory/transpose/task.md').write_text('')",
     ".progress.json": "Path('../../.progress.json').write_text('{}')",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("named", ABOVE)
@@ -46,8 +46,11 @@ def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
     assert report.why.startswith("Your file changed ")
     assert named in report.why
     exercise.answer.unlink()
-    after = {file: file.read_bytes() for file in root.rglob("*") if file.suffix != ".pyc"
-             and file.is_file()}  # fmt: skip
+    after = {
+        file: file.read_bytes()
+        for file in root.rglob("*")
+        if file.suffix != ".pyc" and file.is_file()
+    }
     assert after == {file: text for file, text in before.items() if file.suffix != ".pyc"}
 
 

@@ -72,7 +72,7 @@ ABOVE = {
     "the end of its keeper": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(200)", "died"),
     "its own stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "timeout"),
     "a long sleep": ("time.sleep(200)", "timeout"),
-}  # fmt: skip
+}
 
 
 def is_alive(pid):

@@ -99,9 +99,14 @@ def test_nothing_is_lost_in_any_order(project, book, monkeypatch, capsys, seed):
     monkeypatch.chdir(book)
     reader = Reader(seed, project, book)
     steps = (
-        reader.solve_in_a_cell, reader.edit_the_answer, reader.save, reader.reload,
-        reader.rename, reader.reset, reader.update,
-    )  # fmt: skip
+        reader.solve_in_a_cell,
+        reader.edit_the_answer,
+        reader.save,
+        reader.reload,
+        reader.rename,
+        reader.reset,
+        reader.update,
+    )
     for step in reader.chance.choices(steps, k=STEPS):
         step()
         assert reader.lost() == [], step.__name__

@@ -150,12 +150,15 @@ def test_an_intrinsic_is_given_the_contexts_of_cuda():
     @core.intrinsic(target="cuda")
     def seven(typingctx):
         local = target_extension.get_local_target(typingctx)
-        told.extend([
-            isinstance(typingctx, target.CUDATypingContext), isinstance(typingctx, typing.Context),
-            local.inherits_from(target_extension.target_registry["cuda"]),
-            local.inherits_from(target_extension.target_registry["cpu"]),
-            target_extension.current_target(),
-        ])  # fmt: skip
+        told.extend(
+            [
+                isinstance(typingctx, target.CUDATypingContext),
+                isinstance(typingctx, typing.Context),
+                local.inherits_from(target_extension.target_registry["cuda"]),
+                local.inherits_from(target_extension.target_registry["cpu"]),
+                target_extension.current_target(),
+            ]
+        )
 
         def codegen(context, builder, signature, args):
             told.append(isinstance(context, target.CUDATargetContext))

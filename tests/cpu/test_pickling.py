@@ -53,8 +53,9 @@ def test_function_of_a_module_is_found_there_when_it_is_unpickled(of):
     assert pickle.loads(pickle.dumps(of)) is of
 
 
-@pytest.mark.parametrize("way", [lambda k: pickle.loads(pickle.dumps(k)), copy.deepcopy],
-                         ids=["pickle", "deepcopy"])  # fmt: skip
+@pytest.mark.parametrize(
+    "way", [lambda k: pickle.loads(pickle.dumps(k)), copy.deepcopy], ids=["pickle", "deepcopy"]
+)
 def test_kernel_brings_along_what_it_captured_when_no_module_has_it(way):
     kernel = way(made(10.0, np.array([1.0])))
     assert launched(kernel) == [20.0, 40.0, 60.0, 80.0, 100.0]

@@ -24,9 +24,11 @@ class Foreign:
     def __init__(self, array, readonly, protocol="__cuda_array_interface__"):
         self.array = array
         described = {
-            "shape": array.shape, "typestr": array.dtype.str, "version": 3,
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "version": 3,
             "data": (array.__array_interface__["data"][0], readonly),
-        }  # fmt: skip
+        }
         setattr(self, protocol, described)
 
 
@@ -38,18 +40,24 @@ def readonly():
 
 DEVICE = cuda.to_device(np.zeros(4))
 GOOD = {
-    "host": lambda: np.zeros(4), "device": lambda: DEVICE, "read-only": readonly,
+    "host": lambda: np.zeros(4),
+    "device": lambda: DEVICE,
+    "read-only": readonly,
     "foreign": lambda: Foreign(DEVICE.host, False),
     "read-only foreign": lambda: Foreign(DEVICE.host, True),
     "foreign host": lambda: Foreign(np.zeros(4), False, "__array_interface__"),
     "read-only foreign host": lambda: Foreign(np.zeros(4), True, "__array_interface__"),
-    "hint": lambda: cuda.In(np.zeros(4)), "columns": lambda: np.zeros((4, 3)).T,
-}  # fmt: skip
+    "hint": lambda: cuda.In(np.zeros(4)),
+    "columns": lambda: np.zeros((4, 3)).T,
+}
 BAD = {
-    "byte order": lambda: np.zeros(4, ">f8"), "objects": lambda: np.array([None]),
-    "list": lambda: [1.0], "text": lambda: "x", "large": lambda: 2**64,
+    "byte order": lambda: np.zeros(4, ">f8"),
+    "objects": lambda: np.array([None]),
+    "list": lambda: [1.0],
+    "text": lambda: "x",
+    "large": lambda: 2**64,
     "function": lambda: readonly,
-}  # fmt: skip
+}
 
 
 def nested(value, path):

@@ -30,8 +30,9 @@ class Shown:
 
     def __init__(self, browser: Any, widget: widgets.Widget, folder: Path, **how: Any) -> None:
         theme = how.pop("theme", "light")
-        self.context = browser.new_context(viewport={"width": how.pop("width", 900),
-                                                     "height": 900}, **how)  # fmt: skip
+        self.context = browser.new_context(
+            viewport={"width": how.pop("width", 900), "height": 900}, **how
+        )
         self.context.set_offline(True)
         self.page = self.context.new_page()
         self.page.set_default_timeout(10_000)

@@ -46,24 +46,38 @@ def test_reason_cannot_end_the_script(choice):
     assert choice.html.count("</script>") == 1
 
 
-@pytest.mark.parametrize("wrong", [
-    {"choices": ["a", "b"], "right": 2},
-    {"choices": ["a", "b"], "right": -1},
-    {"choices": ["a", "b"]},
-    {"choices": ["a", "b"], "right": 0, "answer": 3},
-    {},
-    {"answer": 3, "right": 0},
-    {"answer": 3, "within": -1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"choices": ["a", "b"], "right": 2},
+        {"choices": ["a", "b"], "right": -1},
+        {"choices": ["a", "b"]},
+        {"choices": ["a", "b"], "right": 0, "answer": 3},
+        {},
+        {"answer": 3, "right": 0},
+        {"answer": 3, "within": -1},
+    ],
+)
 def test_question_without_one_clear_answer_is_refused(wrong):
     with pytest.raises(ValueError, match="ask: expected"):
         draw.ask("Which?", because="So it is.", **wrong)
 
 
-@pytest.mark.parametrize(("typed", "value"), [
-    ("24", 24), (" 1,024 ", 1024), ("1 000", 1000), ("1_000", 1000), ("1e3", 1000), ("-0.5", -0.5),
-    ("12.5 %", 12.5), ("", None), ("many", None), ("2 threads", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("24", 24),
+        (" 1,024 ", 1024),
+        ("1 000", 1000),
+        ("1_000", 1000),
+        ("1e3", 1000),
+        ("-0.5", -0.5),
+        ("12.5 %", 12.5),
+        ("", None),
+        ("many", None),
+        ("2 threads", None),
+    ],
+)
 @pytest.mark.costly
 def test_number_is_read_as_people_type_it(typed, value):
     assert javascript("ask.js", f"parseNumber({typed!r})") == value

@@ -250,10 +250,15 @@ def test_totals_are_those_of_the_threads_that_ran():
         warps, threads = int((seen[..., 6] == 0).sum()), int(ran.sum())
         working = int(ran[:z, :y, :x].sum())
         return {
-            "blocks": len(blocks), "perBlock": threads // len(blocks), "threads": threads,
-            "warps": warps, "emptyLanes": 32 * warps - threads, "idle": threads - working,
-            "elements": x * y * z, "missed": x * y * z - working,
-        }  # fmt: skip
+            "blocks": len(blocks),
+            "perBlock": threads // len(blocks),
+            "threads": threads,
+            "warps": warps,
+            "emptyLanes": 32 * warps - threads,
+            "idle": threads - working,
+            "elements": x * y * z,
+            "missed": x * y * z - working,
+        }
 
     assert each("launch_rules.js", "totals(s)", LAUNCHES) == [counted(s) for s in LAUNCHES]
 

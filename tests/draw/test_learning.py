@@ -112,16 +112,20 @@ def test_loss_curve_in_words_says_the_accuracies():
 
 def test_confusion_marks_mistakes_by_more_than_colour():
     axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
-    widths = {text.get_text(): patch.get_linewidth()
-              for text, patch in zip(axes.texts, axes.patches, strict=True)}  # fmt: skip
+    widths = {
+        text.get_text(): patch.get_linewidth()
+        for text, patch in zip(axes.texts, axes.patches, strict=True)
+    }
     assert widths["2"] > widths["5"] == widths["7"]
 
 
 def test_confusion_stands_in_row_and_column_and_leaves_0_out():
     axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
     assert {text.get_text(): text.get_position() for text in axes.texts} == {
-        "5": (0, 0), "2": (1, 0), "7": (1, 1),
-    }  # fmt: skip
+        "5": (0, 0),
+        "2": (1, 0),
+        "7": (1, 1),
+    }
 
 
 def test_confusion_names_classes():

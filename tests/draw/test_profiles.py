@@ -138,9 +138,12 @@ def test_an_element_over_the_edge_of_a_sector_has_two_parts():
 
 @pytest.mark.parametrize(
     ("step", "said"),
-    [(4, "touches 4 sectors, as few as can be"), (8, "touches 8 sectors, 4 would do"),
-     (0, "touches 1 sector, as few as can be")],
-)  # fmt: skip
+    [
+        (4, "touches 4 sectors, as few as can be"),
+        (8, "touches 8 sectors, 4 would do"),
+        (0, "touches 1 sector, as few as can be"),
+    ],
+)
 def test_address_map_compares_with_what_would_do(step, said):
     assert said in written(draw.address_map(pattern(step)))
     assert said in draw.address_map_in_words(pattern(step))
@@ -199,10 +202,14 @@ def test_legend_names_conflicts_only_where_there_are_some():
 
 @pytest.mark.parametrize(
     ("step", "size", "said"),
-    [(128, 4, "takes 32 passes, 1 would do"), (132, 4, "takes 1 pass, no bank conflict"),
-     (8, 8, "takes 2 passes, no bank conflict"), (16, 8, "takes 4 passes, 2 would do"),
-     (16, 16, "takes 4 passes, no bank conflict")],
-)  # fmt: skip
+    [
+        (128, 4, "takes 32 passes, 1 would do"),
+        (132, 4, "takes 1 pass, no bank conflict"),
+        (8, 8, "takes 2 passes, no bank conflict"),
+        (16, 8, "takes 4 passes, 2 would do"),
+        (16, 16, "takes 4 passes, no bank conflict"),
+    ],
+)
 def test_bank_map_compares_with_what_would_do(step, size, said):
     assert said in draw.bank_map_in_words(pattern(step, size, "shared"))
 

@@ -22,11 +22,7 @@ def on_the_gpu(*command, folder=ROOT, libraries=False):
     return subprocess.run(
         [sys.executable, *map(str, command)],
         cwd=folder,
-        env={
-            **os.environ,
-            "GPUKIT_TARGET": "cuda",
-            "PYTHONPATH": os.pathsep.join(map(str, path)),
-        },
+        env={**os.environ, "GPUKIT_TARGET": "cuda", "PYTHONPATH": os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
         timeout=900,
@@ -39,9 +35,15 @@ def figures(tmp_path_factory):
     """What `gpu_run.py` brings back of three kernels, started from another folder."""
     folder = tmp_path_factory.mktemp("run")
     done = on_the_gpu(
-        ROOT / "benchmarks" / "gpu_run.py", "fill", "sum_vectorised", "--rehearse",
-        "--out", "gpu.json", folder=folder, libraries=True,
-    )  # fmt: skip
+        ROOT / "benchmarks" / "gpu_run.py",
+        "fill",
+        "sum_vectorised",
+        "--rehearse",
+        "--out",
+        "gpu.json",
+        folder=folder,
+        libraries=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((folder / "gpu.json").read_text(encoding="utf-8"))
 
@@ -93,10 +95,12 @@ def test_tests_of_kernels_can_be_collected_on_a_gpu():
 @pytest.mark.parametrize(
     "tests",
     [
-        "gpu/test_on_a_gpu.py", "kernels/test_histogram.py", "primitives/test_unroll.py",
+        "gpu/test_on_a_gpu.py",
+        "kernels/test_histogram.py",
+        "primitives/test_unroll.py",
         "primitives/test_wide.py",
     ],
-)  # fmt: skip
+)
 def test_tests_pass_on_a_gpu(tests):
     done = on_the_gpu("-m", "pytest", ROOT / "tests" / tests, "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout[-3000:]

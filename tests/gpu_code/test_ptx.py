@@ -29,8 +29,12 @@ $L__BB0_1:
 
 def test_statements_are_those_of_the_kernel_without_declarations():
     assert [one.text.split()[0] for one in ptx.parse(TEXT)] == [
-        "ld.param.u64", "mov.u32", "add.s64", "$L__BB0_1:", "ret;",
-    ]  # fmt: skip
+        "ld.param.u64",
+        "mov.u32",
+        "add.s64",
+        "$L__BB0_1:",
+        "ret;",
+    ]
 
 
 def test_a_statement_knows_its_source_line():

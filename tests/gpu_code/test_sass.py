@@ -34,8 +34,16 @@ def of(*lines):
 
 def test_instructions_are_read_in_their_order():
     assert [one.opcode for one in sass.parse(LISTING)] == [
-        "LDC", "EXIT", "LDG.E.128", "LDS.128", "FFMA", "FFMA", "BRA", "STG.E", "EXIT",
-    ]  # fmt: skip
+        "LDC",
+        "EXIT",
+        "LDG.E.128",
+        "LDS.128",
+        "FFMA",
+        "FFMA",
+        "BRA",
+        "STG.E",
+        "EXIT",
+    ]
 
 
 def test_an_instruction_knows_its_source_line():
@@ -57,8 +65,12 @@ def test_a_listing_without_code_has_no_instructions():
 
 def test_a_loop_reaches_from_the_target_of_a_branch_to_the_branch():
     assert [one.address for one in sass.main_loop(sass.parse(LISTING))] == [
-        0x20, 0x30, 0x40, 0x50, 0x60,
-    ]  # fmt: skip
+        0x20,
+        0x30,
+        0x40,
+        0x50,
+        0x60,
+    ]
 
 
 def test_of_nested_loops_the_inner_one_is_the_main_loop():
@@ -87,9 +99,19 @@ def test_the_mix_counts_every_instruction_once():
 
 @pytest.mark.parametrize(
     "opcode",
-    ["DADD", "DMUL", "DFMA", "DSETP.GT.AND", "MUFU.RCP64H", "F2F.F64.F32", "F2F.F32.F64",
-     "I2F.F64", "F2I.F64.TRUNC", "I2F.F64.S64"],
-)  # fmt: skip
+    [
+        "DADD",
+        "DMUL",
+        "DFMA",
+        "DSETP.GT.AND",
+        "MUFU.RCP64H",
+        "F2F.F64.F32",
+        "F2F.F32.F64",
+        "I2F.F64",
+        "F2I.F64.TRUNC",
+        "I2F.F64.S64",
+    ],
+)
 def test_float64_arithmetic_and_conversions_are_double(opcode):
     (one,) = of(f"{opcode} R4, R2")
     assert one.double

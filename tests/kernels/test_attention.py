@@ -77,8 +77,9 @@ def both(arrays, causal, variant, **options):
 @pytest.mark.costly
 def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, variant, made):
     query, key, value, _ = made(*sizes, dtype=dtype)
-    out, kept = (np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]),
-                                                             query.shape[:3]))  # fmt: skip
+    out, kept = (
+        np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]), query.shape[:3])
+    )
     assert FORWARD(query, key, value, causal, variant=variant, out=out, logsumexp=kept) is out
     expected = one_by_one(*(x.astype(float) for x in (query, key, value)), causal)
     assert_equal(out, expected[0], sizes[4] + sizes[3])
@@ -262,17 +263,23 @@ def test_rows_wider_than_a_tile_are_handed_to_naive(made):
     arrays = made(1, 2, 9, 11, HEAD + 1, 3, dtype=np.float32)
     for ours, expected in zip(
         both(arrays, True, "tiled"), both(arrays, True, "naive"), strict=True
-    ):  # fmt: skip
+    ):
         np.testing.assert_array_equal(ours, expected)
 
 
 @variants
 @pytest.mark.parametrize(
     "sizes",
-    [(0, 2, 3, 4, 5, 6), (2, 0, 3, 4, 5, 6), (1, 2, 0, 4, 5, 6), (1, 2, 3, 0, 5, 6),
-     (1, 2, 3, 4, 5, 0), (0, 0, 0, 0, 0, 0)],
+    [
+        (0, 2, 3, 4, 5, 6),
+        (2, 0, 3, 4, 5, 6),
+        (1, 2, 0, 4, 5, 6),
+        (1, 2, 3, 0, 5, 6),
+        (1, 2, 3, 4, 5, 0),
+        (0, 0, 0, 0, 0, 0),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_an_empty_axis_gives_zeros(variant, sizes, made):
     out, _, *grads = both(made(*sizes), False, variant)
     for found in (out, *grads):
@@ -359,36 +366,41 @@ def watched(watch, variant, causal, dtype=np.float32, seed=1):
     backward = grad, query, key, value, kept, kept, scale, causal
     sizes, arguments = {
         naive.attention_scores_kernel: (
-            (KEYS, ROWS, PAIRS), (query, key, no_mask, False, scale, causal, out(ROWS, KEYS)),
+            (KEYS, ROWS, PAIRS),
+            (query, key, no_mask, False, scale, causal, out(ROWS, KEYS)),
         ),
         naive.attention_softmax_kernel: (
-            (ROWS,), (scores[0, 0], out(ROWS, KEYS)[0, 0], out(ROWS)[0, 0]),
+            (ROWS,),
+            (scores[0, 0], out(ROWS, KEYS)[0, 0], out(ROWS)[0, 0]),
         ),
         naive.attention_values_kernel: ((DV, ROWS, PAIRS), (scores, value, out(ROWS, DV))),
         tiled.attention_tiled_kernel: (
-            (ROWS, PAIRS), (query, key, value, scale, causal, out(ROWS, DV), out(ROWS)),
+            (ROWS, PAIRS),
+            (query, key, value, scale, causal, out(ROWS, DV), out(ROWS)),
         ),
         naive_grad.attention_delta_kernel: ((ROWS, PAIRS), (grad, grad, out(ROWS))),
         naive_grad.attention_grad_scores_kernel: (
-            squares[0], (*squares[1], out(ROWS, KEYS), out(ROWS, KEYS)),
+            squares[0],
+            (*squares[1], out(ROWS, KEYS), out(ROWS, KEYS)),
         ),
         naive_grad.attention_transposed_kernel: ((D, KEYS, PAIRS), (scores, query, out(KEYS, D))),
-        tiled_grad.attention_tiled_grad_query_kernel: (
-            (ROWS, PAIRS), (*backward, out(ROWS, D)),
-        ),
+        tiled_grad.attention_tiled_grad_query_kernel: ((ROWS, PAIRS), (*backward, out(ROWS, D))),
         tiled_grad.attention_tiled_grad_key_value_kernel: (
-            (KEYS, PAIRS), (*backward, out(KEYS, D), out(KEYS, DV)),
+            (KEYS, PAIRS),
+            (*backward, out(KEYS, D), out(KEYS, DV)),
         ),
-    }[variant.kernel]  # fmt: skip
+    }[variant.kernel]
     return watch(variant.kernel)[variant.grid("test", *sizes), variant.block](*arguments)
 
 
 def cost_of(variant, causal):
     """Return the cost that a variant states for the launch of `watched`."""
     sizes = {
-        "softmax": (ROWS, KEYS), "values": (PAIRS, ROWS, KEYS, DV), "delta": (PAIRS, ROWS, DV),
+        "softmax": (ROWS, KEYS),
+        "values": (PAIRS, ROWS, KEYS, DV),
+        "delta": (PAIRS, ROWS, DV),
         "transposed": (PAIRS, ROWS, KEYS, D),
-    }  # fmt: skip
+    }
     if variant.name in sizes:
         return variant.cost(*sizes[variant.name])
     if variant in naive.VARIANTS:

@@ -38,9 +38,7 @@ def pairs(a, b):
 
 
 @shapes
-def test_kernel_matches_the_product_of_each_pair(
-    batches, m, n, k, signed, poisoned, assert_close
-):  # fmt: skip
+def test_kernel_matches_the_product_of_each_pair(batches, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(batches, m, k), signed(batches, k, n), poisoned(batches, m, n)
     KERNEL[grid_of(batches, m, n), (TILE, TILE, 1)](a, b, out)
     assert_close(out, pairs(a, b), magnitude=pairs(np.abs(a), np.abs(b)), length=k)

@@ -123,9 +123,9 @@ def ones(*shape, dtype=np.float32):
 def watched(watch, variant, dtype=np.float32):
     x, bias = ones(ROWS, COLS, dtype=dtype), ones(COLS, dtype=dtype)
     out, sums = ones(ROWS, COLS, dtype=dtype), ones(2, COLS, dtype=dtype)
-    arrays = {
-        "bias_relu_grad": (x, x, out, sums), "bias_gelu_grad": (x, x, bias, out, sums),
-    }.get(variant.name, (x, bias, out))  # fmt: skip
+    arrays = {"bias_relu_grad": (x, x, out, sums), "bias_gelu_grad": (x, x, bias, out, sums)}.get(
+        variant.name, (x, bias, out)
+    )
     down = 2 if "grad" in variant.name else ROWS
     return watch(variant.kernel)[variant.grid("test", COLS, down), variant.block](*arrays)
 

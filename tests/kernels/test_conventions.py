@@ -95,9 +95,10 @@ EVERY = PRODUCTS | MAPS | OTHERS
 def variants(cases):
     """The name of each case with that of each of its variants."""
     return [
-        (name, variant) for name, case in cases.items()
+        (name, variant)
+        for name, case in cases.items()
         for variant in [each.name for each in case.variants] or [None]
-    ]  # fmt: skip
+    ]
 
 
 def call(name, variant, *arrays, **options):

@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 
 from gpukit.bench.cases import CASES
-from gpukit.kernels import (
-    extremes,
-    image,
-    transpose,
-)
+from gpukit.kernels import extremes, image, transpose
 from gpukit.kernels.backprop import dense
 from gpukit.kernels.conv import direct, gradients, im2col, windows
 from gpukit.launch import Cost
@@ -106,12 +102,33 @@ def count(kernel, grid, *args):
 
 # Kernels without barriers and accesses of 16 bytes, on the small examples of the benchmarks.
 COUNTED = [
-    "fill", "vector_add", "saxpy", "saxpy_grid_stride", "invert", "grey", "box_blur",
-    "relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad",
-    "copy", "copy_strided", "transpose_naive", "matmul_uncoalesced", "matmul_naive",
-    "matvec_thread_a_row", "linear_naive", "linear_grad_x", "linear_grad_weight", "mse_terms",
+    "fill",
+    "vector_add",
+    "saxpy",
+    "saxpy_grid_stride",
+    "invert",
+    "grey",
+    "box_blur",
+    "relu",
+    "sigmoid",
+    "tanh",
+    "gelu",
+    "relu_grad",
+    "sigmoid_grad",
+    "tanh_grad",
+    "gelu_grad",
+    "copy",
+    "copy_strided",
+    "transpose_naive",
+    "matmul_uncoalesced",
+    "matmul_naive",
+    "matvec_thread_a_row",
+    "linear_naive",
+    "linear_grad_x",
+    "linear_grad_weight",
+    "mse_terms",
     "mse_grad",
-]  # fmt: skip
+]
 
 
 def described(argument):

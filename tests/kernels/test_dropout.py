@@ -63,8 +63,7 @@ def test_words_of_the_reference_are_those_of_single_counters(n):
 
 
 @pytest.mark.parametrize(
-    ("word", "number"),
-    [(0, 0), (255, 0), (256, 2.0**-24), (2**31, 0.5), (2**32 - 1, 1 - 2.0**-24)],
+    ("word", "number"), [(0, 0), (255, 0), (256, 2.0**-24), (2**31, 0.5), (2**32 - 1, 1 - 2.0**-24)]
 )
 def test_uniform_number_is_the_upper_24_bits_of_a_word(word, number):
     out = np.full(1, np.nan, np.float32)

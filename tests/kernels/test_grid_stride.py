@@ -22,9 +22,10 @@ def striding():
 
 def test_a_variant_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through_the_grid():
     loops = {
-        name for name, entry in CASES.items()
+        name
+        for name, entry in CASES.items()
         if "gridsize" in entry.kernel.py_func.__code__.co_names
-    }  # fmt: skip
+    }
     assert loops == set(striding()) != set()
 
 

@@ -58,11 +58,7 @@ CASES = {
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
-    "batched_matmul": (
-        matmul.batched_matmul,
-        (numbers(2, 3, 5), numbers(2, 5, 4)),
-        (2, 3, 4),
-    ),
+    "batched_matmul": (matmul.batched_matmul, (numbers(2, 3, 5), numbers(2, 5, 4)), (2, 3, 4)),
     "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5)), (3, 5)),
     "column_sum": (backprop.column_sum, (numbers(3, 4),), (4,)),
     "add_bias": (backprop.add_bias, (numbers(3, 4), numbers(4)), (3, 4)),
@@ -77,11 +73,7 @@ CASES = {
     "sigmoid_grad": (activations_grad.sigmoid_grad, (numbers(7), numbers(7)), (7,)),
     "tanh_grad": (activations_grad.tanh_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
     "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
-    "conv2d": (
-        conv.conv2d,
-        (numbers(2, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3)),
-        (2, 3, 4, 4),
-    ),
+    "conv2d": (conv.conv2d, (numbers(2, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3)), (2, 3, 4, 4)),
     "conv1d": (conv.conv1d, (numbers(2, 2, 9), numbers(3, 2, 3), numbers(3)), (2, 3, 7)),
     "max_pool2d": (lambda x, **o: pool.max_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
     "avg_pool2d": (lambda x, **o: pool.avg_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
@@ -129,30 +121,38 @@ CASES = {
         (5,),
     ),
     "embedding": (
-        embedding.embedding, (np.array([[1, 4, 1], [0, 2, 3]]), numbers(5, 7)), (2, 3, 7),
+        embedding.embedding,
+        (np.array([[1, 4, 1], [0, 2, 3]]), numbers(5, 7)),
+        (2, 3, 7),
     ),
     "embedding_backward": (
         lambda grad, index, **o: embedding.embedding_backward(grad, index, 6, **o),
-        (numbers(2, 7), np.array([5, 2])), (6, 7),
+        (numbers(2, 7), np.array([5, 2])),
+        (6, 7),
     ),
     "layer_norm": (
         lambda x, *rest, **o: layer_norm.layer_norm(x, 5, *rest, **o),
-        (numbers(3, 5), numbers(5), 2 * numbers(5)), (3, 5),
+        (numbers(3, 5), numbers(5), 2 * numbers(5)),
+        (3, 5),
     ),
     "batch_norm": (
         batch_norm.batch_norm,
-        (numbers(4, 5, 3), numbers(5), numbers(5) ** 2, numbers(5), numbers(5)), (4, 5, 3),
+        (numbers(4, 5, 3), numbers(5), numbers(5) ** 2, numbers(5), numbers(5)),
+        (4, 5, 3),
     ),
     "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
     "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
     "augment": (
-        lambda x, **o: augment.augment(x, 2, True, seed=3, **o), (numbers(4, 3, 6, 5),),
+        lambda x, **o: augment.augment(x, 2, True, seed=3, **o),
+        (numbers(4, 3, 6, 5),),
         (4, 3, 6, 5),
     ),
     "dropout_backward": (
-        lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o), (numbers(3, 5),), (3, 5),
+        lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o),
+        (numbers(3, 5),),
+        (3, 5),
     ),
-}  # fmt: skip
+}
 every_function = pytest.mark.parametrize("name", CASES)
 
 
@@ -294,10 +294,7 @@ REST = {
     "conv2d": (conv.conv2d, (numbers(1, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3))),
     "linear_backward": (backprop.linear_backward, (numbers(3, 5), numbers(3, 4), numbers(5, 4))),
     "bias_relu_backward": (backprop.bias_relu_backward, (numbers(3, 4), numbers(3, 4))),
-    "bias_gelu_backward": (
-        backprop.bias_gelu_backward,
-        (numbers(3, 4), numbers(3, 4), numbers(4)),
-    ),
+    "bias_gelu_backward": (backprop.bias_gelu_backward, (numbers(3, 4), numbers(3, 4), numbers(4))),
     "sgd_step": (optimizers.sgd_step, (numbers(7), numbers(7))),
     "momentum_step": (optimizers.momentum_step, (numbers(7), numbers(7), numbers(7))),
     "nesterov_step": (optimizers.nesterov_step, (numbers(7), numbers(7), numbers(7))),

@@ -438,9 +438,16 @@ def batch_launches(dtype):
         norm: (x, next(ones), next(ones), small, next(ones), next(ones), out),
         sums: (grad, x, next(ones), next(ones), small, next(ones), next(ones)),
         by_element: (
-            grad, x, next(ones), next(ones), small, *(next(ones) for _ in range(3)), small, out,
+            grad,
+            x,
+            next(ones),
+            next(ones),
+            small,
+            *(next(ones) for _ in range(3)),
+            small,
+            out,
         ),
-    }  # fmt: skip
+    }
     for variant, arguments in given.items():
         sizes = (C,) if variant in (stats, sums) else (S, C, N)
         shape = (variant.grid("test", *sizes), variant.block, 0, 0)

@@ -13,11 +13,7 @@ from gpukit.kernels import reduce
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
 NAMES = [variant.name for variant in reduce.SUM_VARIANTS]
-STRIDED = [
-    reduce.sum_grid_stride_kernel,
-    reduce.sum_shuffle_kernel,
-    reduce.sum_vectorised_kernel,
-]
+STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel, reduce.sum_vectorised_kernel]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
 # The vectorised variant loads four float32 at once; all others take float64 too.
 PLAIN = [kernel for kernel in FINISHED if kernel is not reduce.sum_vectorised_kernel]

@@ -37,9 +37,18 @@ def numbers(n, count, dtype=np.float32):
 
 def test_every_kernel_of_one_element_has_one_of_four():
     assert [variant.instead for variant in VARIANTS] == [
-        "fill", "vector_add", "saxpy", "relu", "sigmoid", "tanh", "gelu", "relu_grad",
-        "sigmoid_grad", "tanh_grad", "gelu_grad",
-    ]  # fmt: skip
+        "fill",
+        "vector_add",
+        "saxpy",
+        "relu",
+        "sigmoid",
+        "tanh",
+        "gelu",
+        "relu_grad",
+        "sigmoid_grad",
+        "tanh_grad",
+        "gelu_grad",
+    ]
 
 
 @every_variant

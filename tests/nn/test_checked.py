@@ -9,24 +9,29 @@ from gpukit import cuda, nn
 MODELS = {
     "images": (
         lambda: nn.Sequential(
-            nn.Augment(1, flip=True), nn.Normalise(0.5, 0.5),
-            nn.Conv2d(1, 3, 3, padding=1, first=True), nn.BatchNorm(3), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Flatten(), nn.Dropout(0.2), nn.Linear(27, 5),
+            nn.Augment(1, flip=True),
+            nn.Normalise(0.5, 0.5),
+            nn.Conv2d(1, 3, 3, padding=1, first=True),
+            nn.BatchNorm(3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Dropout(0.2),
+            nn.Linear(27, 5),
         ),
         (4, 1, 6, 6),
     ),
     "places": (
         lambda: nn.Sequential(
-            nn.Positions(5, 8), nn.Residual(nn.LayerNorm(8), nn.MultiHeadAttention(8, 2)),
-            nn.Residual(nn.Linear(8, 8), nn.GELU()), nn.Linear(8, 5),
+            nn.Positions(5, 8),
+            nn.Residual(nn.LayerNorm(8), nn.MultiHeadAttention(8, 2)),
+            nn.Residual(nn.Linear(8, 8), nn.GELU()),
+            nn.Linear(8, 5),
         ),
         (2, 5, 8),
     ),
-    "sequences": (
-        lambda: nn.Sequential(nn.LSTM(4, 6), nn.GRU(6, 6), nn.RNN(6, 5)),
-        (3, 2, 4),
-    ),
-}  # fmt: skip
+    "sequences": (lambda: nn.Sequential(nn.LSTM(4, 6), nn.GRU(6, 6), nn.RNN(6, 5)), (3, 2, 4)),
+}
 
 
 @pytest.mark.watched

@@ -14,9 +14,13 @@ EXAMPLES, LABELS = RNG.standard_normal((40, 1, 6, 6), np.float32), RNG.integers(
 
 def training():
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm(4), nn.ReLU(), nn.Flatten(), nn.Dropout(0.3, seed=2),
+        nn.Conv2d(1, 4, 3),
+        nn.BatchNorm(4),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Dropout(0.3, seed=2),
         nn.Linear(64, 3),
-    )  # fmt: skip
+    )
     parameters = nn.Parameters(model, seed=0)
     return model, parameters, nn.AdamW(parameters, lr=nn.cosine(1e-2, steps=20, warmup=3))
 

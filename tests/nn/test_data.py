@@ -91,10 +91,13 @@ def test_an_epoch_may_begin_in_its_middle():
         ({"labels": LABELS * 1.0}, TypeError, "expected labels of an int dtype, got float64"),
         ({"examples": EXAMPLES.astype(int)}, TypeError, "float32, float64 or int32 .*got int64"),
         ({"batch": 0}, ValueError, "expected batch >= 1, got 0"),
-        ({"examples": np.where(EXAMPLES == 30, np.nan, EXAMPLES)}, ValueError,
-         "got NaN or inf in 1 examples, first in number 5"),
+        (
+            {"examples": np.where(EXAMPLES == 30, np.nan, EXAMPLES)},
+            ValueError,
+            "got NaN or inf in 1 examples, first in number 5",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_trained_on_is_refused(change, error, words):
     given = {"examples": EXAMPLES, "labels": LABELS, "batch": 4, "classes": 5} | change
     with pytest.raises(error, match=words):

@@ -10,9 +10,13 @@ X = np.random.default_rng(2).random((37, 3, 6, 6), np.float32)
 
 def model():
     made = nn.Sequential(
-        nn.Augment(2, flip=True), nn.Normalise([0.1, 0.2, 0.3], [1, 2, 4]), nn.Flatten(),
-        nn.Residual(nn.Linear(108, 108), nn.Dropout(0.5)), nn.BatchNorm(108), nn.Linear(108, 4),
-    )  # fmt: skip
+        nn.Augment(2, flip=True),
+        nn.Normalise([0.1, 0.2, 0.3], [1, 2, 4]),
+        nn.Flatten(),
+        nn.Residual(nn.Linear(108, 108), nn.Dropout(0.5)),
+        nn.BatchNorm(108),
+        nn.Linear(108, 4),
+    )
     nn.Parameters(made, seed=0)
     return made
 

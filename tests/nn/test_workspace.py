@@ -68,9 +68,15 @@ def test_a_workspace_inside_of_another_leaves_the_outer_one_its_arrays():
 MODELS = {
     "images": (
         lambda: nn.Sequential(
-            nn.Conv2d(1, 4, 3, first=True), nn.BatchNorm(4), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(4, 4, 3, padding=1), nn.AvgPool2d(1), nn.Flatten(),
-            nn.Residual(nn.Linear(36, 36), nn.LayerNorm(36), nn.GELU()), nn.Dropout(0.2),
+            nn.Conv2d(1, 4, 3, first=True),
+            nn.BatchNorm(4),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(4, 4, 3, padding=1),
+            nn.AvgPool2d(1),
+            nn.Flatten(),
+            nn.Residual(nn.Linear(36, 36), nn.LayerNorm(36), nn.GELU()),
+            nn.Dropout(0.2),
             nn.Linear(36, 10),
         ),
         np.ones((5, 1, 8, 8), np.float32),
@@ -81,14 +87,13 @@ MODELS = {
         np.ones((3, 5, 4), np.float32),
         np.ones((3, 5), np.int32),
     ),
-    "gpt": (
-        lambda: nn.gpt(10, 6, 8, 2, 1), np.ones((3, 6), np.int32), np.ones((3, 6), np.int32)
-    ),
+    "gpt": (lambda: nn.gpt(10, 6, 8, 2, 1), np.ones((3, 6), np.int32), np.ones((3, 6), np.int32)),
     "transformer": (
-        lambda: nn.Transformer(10, 6, 8, 2, 1), (np.ones((3, 6), np.int32),) * 2,
+        lambda: nn.Transformer(10, 6, 8, 2, 1),
+        (np.ones((3, 6), np.int32),) * 2,
         np.ones((3, 6), np.int32),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", MODELS)

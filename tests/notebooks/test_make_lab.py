@@ -28,8 +28,12 @@ class Terminal:
         self.keys, end = pty.openpty()
         self.process = subprocess.Popen(
             ["setsid", "--ctty", *command],
-            stdin=end, stdout=end, stderr=end, cwd=running.ROOT, env=os.environ | environment,
-        )  # fmt: skip
+            stdin=end,
+            stdout=end,
+            stderr=end,
+            cwd=running.ROOT,
+            env=os.environ | environment,
+        )
         os.close(end)
         self.printed = ""
 

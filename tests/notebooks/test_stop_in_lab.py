@@ -117,8 +117,10 @@ def test_the_picture_says_that_the_training_was_stopped(stopped, error):
 def test_the_next_cell_works_on_what_was_saved_and_nothing_has_trained_on(stopped, error):
     (printed,) = stopped.outputs(2)
     assert json.loads(printed["text"]) == {
-        "ended": False, "saved": last_step(error), "shape": [64, 3],
-    }  # fmt: skip
+        "ended": False,
+        "saved": last_step(error),
+        "shape": [64, 3],
+    }
 
 
 @pytest.fixture(scope="module")

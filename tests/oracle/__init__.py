@@ -4,12 +4,7 @@ The oracle runs the kernel's own Python, one generator per CUDA thread, and shar
 with `gpukit.compiler` beyond the names of the intrinsics. It is slow and simple on purpose.
 """
 
-from tests.oracle.interpreter import (
-    BarrierDivergence,
-    OracleError,
-    WarpDivergence,
-    launch,
-)
+from tests.oracle.interpreter import BarrierDivergence, OracleError, WarpDivergence, launch
 from tests.oracle.memory import OutOfBounds, UndefinedValue
 
 __all__ = [

@@ -37,12 +37,28 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 # NumPy keeps the argument's float width, as Numba's own math functions do.
 MATH = {
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "tanh": np.tanh, "fabs": np.fabs, "pow": np.power, "atan2": np.arctan2,
-    "atan": np.arctan, "hypot": np.hypot, "log2": np.log2, "log10": np.log10,
-    "log1p": np.log1p, "expm1": np.expm1, "fmod": np.fmod, "copysign": np.copysign,
-    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
-}  # fmt: skip
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "fabs": np.fabs,
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "atan": np.arctan,
+    "hypot": np.hypot,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "fmod": np.fmod,
+    "copysign": np.copysign,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+}
 
 
 class UndefinedValue(Exception):

@@ -92,9 +92,15 @@ def _combine(op: str, old: Any, value: Any) -> Any:
         return _minmax(op, old, value)
     a, b = int(old), int(value)
     integer = {
-        "add": a + b, "sub": a - b, "exch": b, "and_": a & b, "or_": a | b, "xor": a ^ b,
-        "inc": 0 if a >= b else a + 1, "dec": b if a == 0 or a > b else a - 1,
-    }  # fmt: skip
+        "add": a + b,
+        "sub": a - b,
+        "exch": b,
+        "and_": a & b,
+        "or_": a | b,
+        "xor": a ^ b,
+        "inc": 0 if a >= b else a + 1,
+        "dec": b if a == 0 or a > b else a - 1,
+    }
     return integer[op]
 
 

@@ -17,9 +17,16 @@ cuda = SimpleNamespace(**intrinsics.namespace())
 FULL = 0xFFFFFFFF
 ORDERS = ("forward", "reverse", 1, 2)
 DTYPES = [np.dtype(d) for d in ("?", "i1", "i4", "i8", "u1", "u4", "u8", "f4", "f8")]
-TYPED = {"Add": operator.add, "Mult": operator.mul, "Div": operator.truediv,
-         "FloorDiv": operator.floordiv, "Mod": operator.mod, "BitAnd": operator.and_,
-         "LShift": operator.lshift, "RShift": operator.rshift}  # fmt: skip
+TYPED = {
+    "Add": operator.add,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "BitAnd": operator.and_,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+}
 
 
 def run(kernel, grid, block, *args, **kwargs):

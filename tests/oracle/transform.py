@@ -167,9 +167,11 @@ class Rewriter(ast.NodeTransformer):
         read = {**vars(target), "ctx": ast.Load()}
         before.append(ast.Assign([ast.Name(old, ast.Store())], type(target)(**read)))
         value = helper(
-            f"{HELPERS}.binary", type(node.op).__name__, ast.Name(old, ast.Load()),
+            f"{HELPERS}.binary",
+            type(node.op).__name__,
+            ast.Name(old, ast.Load()),
             self.visit(node.value),
-        )  # fmt: skip
+        )
         return [ast.copy_location(s, node) for s in (*before, ast.Assign([target], value))]
 
     def _keep(self, before: list[ast.stmt], node: ast.expr) -> ast.expr:
@@ -225,10 +227,13 @@ class Translator:
         node.args.defaults = []
         module = ast.fix_missing_locations(ast.Module([node], []))
         helpers = SimpleNamespace(
-            binary=arithmetic.binary, compare=arithmetic.compare, unary=arithmetic.unary,
-            call=arithmetic.call, number=lambda value: self.device(python_function(value)),
+            binary=arithmetic.binary,
+            compare=arithmetic.compare,
+            unary=arithmetic.unary,
+            call=arithmetic.call,
+            number=lambda value: self.device(python_function(value)),
             is_device=lambda value: python_function(value) is not None,
-        )  # fmt: skip
+        )
         scope = {**env, HELPERS: helpers}
         exec(compile(module, func.__code__.co_filename, "exec"), scope)
         made = scope[node.name]

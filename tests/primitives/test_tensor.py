@@ -35,11 +35,17 @@ def product_kernel(a, b, c, out):
     """c + a b with one warp; `primitives.tensor` says which elements are a thread's."""
     group, place = cuda.laneid // 4, cuda.laneid % 4
     c0, c1, c2, c3 = mma_tf32(
-        a[group, place], a[group + 8, place], a[group, place + 4], a[group + 8, place + 4],
-        b[place, group], b[place + 4, group],
-        c[group, 2 * place], c[group, 2 * place + 1],
-        c[group + 8, 2 * place], c[group + 8, 2 * place + 1],
-    )  # fmt: skip
+        a[group, place],
+        a[group + 8, place],
+        a[group, place + 4],
+        a[group + 8, place + 4],
+        b[place, group],
+        b[place + 4, group],
+        c[group, 2 * place],
+        c[group, 2 * place + 1],
+        c[group + 8, 2 * place],
+        c[group + 8, 2 * place + 1],
+    )
     out[group, 2 * place], out[group, 2 * place + 1] = c0, c1
     out[group + 8, 2 * place], out[group + 8, 2 * place + 1] = c2, c3
 
@@ -73,9 +79,17 @@ def product_bf16_kernel(a, b, c, out):
     b0, b1, _, _ = load_square_transposed(b_tile, 0, 0)
     group, col = lane // 4, lane % 4 * 2
     c0, c1, c2, c3 = mma_bf16(
-        a0, a1, a2, a3, b0, b1,
-        c[group, col], c[group, col + 1], c[group + 8, col], c[group + 8, col + 1],
-    )  # fmt: skip
+        a0,
+        a1,
+        a2,
+        a3,
+        b0,
+        b1,
+        c[group, col],
+        c[group, col + 1],
+        c[group + 8, col],
+        c[group + 8, col + 1],
+    )
     out[group, col], out[group, col + 1] = c0, c1
     out[group + 8, col], out[group + 8, col + 1] = c2, c3
 

@@ -62,17 +62,43 @@ REFUSED = [
     ("too few", write_kernel, (np.zeros(2),), "takes 2 arguments (a, value), got 1"),
     ("none at all", write_kernel, (), "takes 2 arguments (a, value), got 0"),
     ("too many", write_kernel, (np.zeros(2), 1, 2), "takes 2 arguments (a, value), got 3"),
-    ("declared dtype", declared_kernel, (np.zeros(2), 1), "argument 1", "float32", "float64",
-     "astype('float32')"),
+    (
+        "declared dtype",
+        declared_kernel,
+        (np.zeros(2), 1),
+        "argument 1",
+        "float32",
+        "float64",
+        "astype('float32')",
+    ),
     ("declared axes", declared_kernel, (np.zeros((2, 2), np.float32), 1), "argument 1", "2 axes"),
-    ("declared scalar", declared_kernel, (np.zeros(2, np.float32), "x"), "argument 2", "int32",
-     "'x'"),
-    ("array for a scalar", declared_kernel, (np.zeros(2, np.float32), np.zeros(2)), "argument 2",
-     "int32", "float64"),
+    (
+        "declared scalar",
+        declared_kernel,
+        (np.zeros(2, np.float32), "x"),
+        "argument 2",
+        "int32",
+        "'x'",
+    ),
+    (
+        "array for a scalar",
+        declared_kernel,
+        (np.zeros(2, np.float32), np.zeros(2)),
+        "argument 2",
+        "int32",
+        "float64",
+    ),
     ("number for an array", declared_kernel, (3, 1), "argument 1", "float32", "number 3", "array"),
-    ("no signature fits", declared_twice_kernel, (np.zeros(2, np.int8), 1), "int8", "float32",
-     "float64", "no signature fits"),
-]  # fmt: skip
+    (
+        "no signature fits",
+        declared_twice_kernel,
+        (np.zeros(2, np.int8), 1),
+        "int8",
+        "float32",
+        "float64",
+        "no signature fits",
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +131,7 @@ TYPED = [
     ("float as an index", two_axes_kernel, (np.zeros((3, 3)), 1.0), "float64", "integer", "//"),
     ("array of one axis", two_axes_kernel, (np.zeros(3), 1), "1 axes", "2 indices"),
     ("text array", write_kernel, (np.zeros(3, "U4"), 1), "array of text", "numbers"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +162,12 @@ def test_signature_with_other_arity_is_refused_where_it_is_declared():
         a[0] = 1
 
     assert_fails(
-        lambda: cuda.jit("void(float32[:], int32)")(one), ARGUMENT, "takes 1 arguments", "names 2",
+        lambda: cuda.jit("void(float32[:], int32)")(one),
+        ARGUMENT,
+        "takes 1 arguments",
+        "names 2",
         here=False,
-    )  # fmt: skip
+    )
 
 
 def test_signature_with_a_result_is_refused_where_it_is_declared():
@@ -146,9 +175,12 @@ def test_signature_with_a_result_is_refused_where_it_is_declared():
         a[0] = 1
 
     assert_fails(
-        lambda: cuda.jit("int32(float32[:])")(one), errors.KernelTypeError, "void", "array",
+        lambda: cuda.jit("int32(float32[:])")(one),
+        errors.KernelTypeError,
+        "void",
+        "array",
         here=False,
-    )  # fmt: skip
+    )
 
 
 # Things that only work inside a kernel, or only outside

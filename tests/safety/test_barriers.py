@@ -128,10 +128,12 @@ TABLE = [
 def test_divergent_barrier_names_both_sides(kernel, inside, outside):
     with guarded(8) as a:
         assert_fails(
-            lambda: kernel[1, 8](a), errors.BarrierDivergence,
-            f"was reached by threads {inside} of block 0", f"not by threads {outside},",
+            lambda: kernel[1, 8](a),
+            errors.BarrierDivergence,
+            f"was reached by threads {inside} of block 0",
+            f"not by threads {outside},",
             "What to do: move the barrier out",
-        )  # fmt: skip
+        )
 
 
 def test_a_smaller_block_does_not_name_the_threads_of_a_larger_one():

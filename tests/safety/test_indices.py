@@ -76,17 +76,21 @@ def row_as_number_kernel(a, out):
 def test_too_many_indices_are_refused_at_their_line():
     with guarded(5) as a:
         assert_fails(
-            lambda: two_indices_kernel[1, 1](a), errors.KernelTypeError,
-            "An array of 1 axes is used with 2 indices", "What to do",
-        )  # fmt: skip
+            lambda: two_indices_kernel[1, 1](a),
+            errors.KernelTypeError,
+            "An array of 1 axes is used with 2 indices",
+            "What to do",
+        )
 
 
 def test_too_few_indices_for_a_number_are_refused_at_their_line():
     with guarded((3, 4)) as a:
         assert_fails(
-            lambda: row_as_number_kernel[1, 1](a, np.zeros(4)), errors.KernelTypeError,
-            "A whole row or array (1 axes) is stored into one element", "an index for each axis",
-        )  # fmt: skip
+            lambda: row_as_number_kernel[1, 1](a, np.zeros(4)),
+            errors.KernelTypeError,
+            "A whole row or array (1 axes) is stored into one element",
+            "an index for each axis",
+        )
 
 
 @cuda.jit
@@ -97,9 +101,11 @@ def row_of_other_type_kernel(a, n):
 def test_row_whose_type_does_not_fit_is_refused_at_its_line():
     with guarded((4, 3), np.uint64) as a:  # uint64 times int64 is float64: Numba itself trips
         assert_fails(
-            lambda: row_of_other_type_kernel[1, 1](a, 2), errors.KernelTypeError,
-            "Numba cannot find the types of this statement", "give rows an index for each axis",
-        )  # fmt: skip
+            lambda: row_of_other_type_kernel[1, 1](a, 2),
+            errors.KernelTypeError,
+            "Numba cannot find the types of this statement",
+            "give rows an index for each axis",
+        )
 
 
 # A single index beside a slice

@@ -64,7 +64,7 @@ TABLE = [
     ("negative shared memory", (1, 32, 0, -1), LAUNCH, "-1 bytes of dynamic shared memory"),
     ("shared memory by /", (1, 32, 0, 64 / 2), ARGUMENT, "32.0", "dynamic shared memory"),
     ("shared memory as text", (1, 32, 0, "64"), ARGUMENT, "'64'", "dynamic shared memory"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,35 @@ def test_float_size_is_refused_also_after_a_launch_of_the_same_size():
 def test_launch_without_brackets_says_how_to_write_them():
     with guarded(5) as a:
         assert_fails(
-            lambda: touch_kernel(a), LAUNCH, "touch_kernel[blocks_in_grid, threads_in_block]",
+            lambda: touch_kernel(a),
+            LAUNCH,
+            "touch_kernel[blocks_in_grid, threads_in_block]",
             here=False,
-        )  # fmt: skip
+        )
 
 
 def test_static_shared_memory_above_48_kb_is_refused():
     with guarded(5) as a:
         assert_fails(
-            lambda: large_tile_kernel[1, 32](a), errors.GpukitError, "65536", "49152", "smaller",
+            lambda: large_tile_kernel[1, 32](a),
+            errors.GpukitError,
+            "65536",
+            "49152",
+            "smaller",
             here=False,
-        )  # fmt: skip
+        )
 
 
 def test_two_shared_arrays_count_together():
     with guarded(5) as a:
         assert_fails(
-            lambda: two_tiles_kernel[1, 32](a), LAUNCH, "two_tiles_kernel", "65536", "49152",
+            lambda: two_tiles_kernel[1, 32](a),
+            LAUNCH,
+            "two_tiles_kernel",
+            "65536",
+            "49152",
             here=False,
-        )  # fmt: skip
+        )
 
 
 @cuda.jit
@@ -124,9 +134,12 @@ def test_static_and_dynamic_shared_memory_count_together():
         both_kinds_kernel[1, 32, 0, 16384](a)
         assert a[0] == 1
         assert_fails(
-            lambda: both_kinds_kernel[1, 32, 0, 16392](a), LAUNCH, "32768 bytes of static", "16392",
+            lambda: both_kinds_kernel[1, 32, 0, 16392](a),
+            LAUNCH,
+            "32768 bytes of static",
+            "16392",
             here=False,
-        )  # fmt: skip
+        )
 
 
 def test_largest_block_that_is_allowed_runs():

@@ -211,8 +211,17 @@ TABLE = [
     ("plane without columns", plane_kernel, (1, 4), (0, 0), (4, 0), "a", (0, 0), (4, 0), 0),
     ("volume layer up", volume_kernel, (1, 4), (2, 0, 0), (2, 3, 4), "a", (2, 0, 0), (2, 3, 4), 0),
     ("volume row up", volume_kernel, (1, 4), (0, 3, 0), (2, 3, 4), "a", (0, 3, 0), (2, 3, 4), 0),
-    ("volume row down", volume_kernel, (1, 1), (0, -4, 0), (2, 3, 4), "a", (0, -4, 0), (2, 3, 4),
-     0),
+    (
+        "volume row down",
+        volume_kernel,
+        (1, 1),
+        (0, -4, 0),
+        (2, 3, 4),
+        "a",
+        (0, -4, 0),
+        (2, 3, 4),
+        0,
+    ),
     ("volume column up", volume_kernel, (1, 4), (1, 2, 1), (2, 3, 4), "a", (1, 2, 4), (2, 3, 4), 3),
     ("linear up", linear_kernel, (1, (4, 4)), (4,), 15, "a", (15,), (15,), (3, 3, 0)),
     ("row then column", row_then_column_kernel, (1, 1), (0, 4), (3, 4), "a[row]", (4,), (4,), 0),
@@ -250,7 +259,7 @@ TABLE = [
     ("after a barrier", after_barrier_kernel, (1, 8), (6,), 5, "a", (5,), (5,), 5),
     ("countdown", countdown_kernel, (1, 1), (9,), 5, "a", (-6,), (5,), 0),
     ("array that shrinks", shrinking_kernel, (1, 1), (5,), 5, "a", (0,), (0,), 0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

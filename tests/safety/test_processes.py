@@ -93,15 +93,28 @@ BAD = [
     ("recursion on all cores", RECURSION_IN_POOL, "KernelError", "descend", "loop"),
     ("recursion without an end", RECURSION_WITHOUT_END, "Error", "recursion"),
     ("mutual recursion", MUTUAL, "Unsupported", "calls itself through another function", "loop"),
-    ("huge local array", LOCAL.format(size=50_000_000, threads=1, barrier="pass"), "Invalid",
-     "400000000 bytes", "local"),
-    ("absurd local array", LOCAL.format(size=1 << 45, threads=1, barrier="pass"), "Invalid",
-     "local"),
-    ("huge local array at a barrier",
-     LOCAL.format(size=5_000_000, threads=1024, barrier="cuda.syncthreads()"), "Invalid", "local"),
+    (
+        "huge local array",
+        LOCAL.format(size=50_000_000, threads=1, barrier="pass"),
+        "Invalid",
+        "400000000 bytes",
+        "local",
+    ),
+    (
+        "absurd local array",
+        LOCAL.format(size=1 << 45, threads=1, barrier="pass"),
+        "Invalid",
+        "local",
+    ),
+    (
+        "huge local array at a barrier",
+        LOCAL.format(size=5_000_000, threads=1024, barrier="cuda.syncthreads()"),
+        "Invalid",
+        "local",
+    ),
     ("many local arrays", MANY_LOCAL, "Invalid", "local"),
     ("sum of 1500 terms", LONG_SUM, "Unsupported", "bad_kernel"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

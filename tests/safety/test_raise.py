@@ -81,9 +81,12 @@ def reshape_kernel(a, n):
 def test_raise_names_line_thread_and_block():
     with guarded(64) as a:
         error = assert_fails(
-            lambda: raise_kernel[2, 32](a), ValueError, "the value is bad", "tid=[5, 0, 0]",
+            lambda: raise_kernel[2, 32](a),
+            ValueError,
+            "the value is bad",
+            "tid=[5, 0, 0]",
             "ctaid=[1, 0, 0]",
-        )  # fmt: skip
+        )
     assert (error.thread, error.block) == ((5, 0, 0), (1, 0, 0))
     assert isinstance(error, errors.KernelError)
 

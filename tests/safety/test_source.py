@@ -76,18 +76,25 @@ def test_error_in_text_run_by_exec_shows_its_line():
     text, scope = KERNEL.format("a[7]"), {"cuda": cuda}
     exec(text, scope)
     assert_fails(
-        lambda: scope["set_kernel"][1, 1](np.zeros(4)), errors.OutOfBounds, "a[0] = a[7]",
-        "<string>:3", here=False,
-    )  # fmt: skip
+        lambda: scope["set_kernel"][1, 1](np.zeros(4)),
+        errors.OutOfBounds,
+        "a[0] = a[7]",
+        "<string>:3",
+        here=False,
+    )
 
 
 def test_text_run_by_exec_that_nobody_keeps_is_refused():
     scope = {"cuda": cuda}
     exec(KERNEL.format(5), scope)
     assert_fails(
-        lambda: scope["set_kernel"][1, 1](np.zeros(4)), errors.SourceError,
-        "'set_kernel'", "file or a notebook cell", "variable", here=False,
-    )  # fmt: skip
+        lambda: scope["set_kernel"][1, 1](np.zeros(4)),
+        errors.SourceError,
+        "'set_kernel'",
+        "file or a notebook cell",
+        "variable",
+        here=False,
+    )
 
 
 PROGRAM = """
@@ -115,17 +122,27 @@ def test_kernel_of_redirected_input_works(tmp_path):
     path.write_text(PROGRAM, encoding="utf-8")
     with path.open() as file:
         result = subprocess.run(
-            [sys.executable, "-"], stdin=file, capture_output=True, text=True, check=False,
-            timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+            [sys.executable, "-"],
+            stdin=file,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
     assert result.stdout == "it is 6.0\n", result.stderr
 
 
 def test_kernel_that_came_through_a_pipe_is_refused_with_what_to_do():
     result = subprocess.run(
-        [sys.executable, "-"], input=PROGRAM, capture_output=True, text=True, check=False,
-        timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-"],
+        input=PROGRAM,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert "save the program in a file" in result.stderr
 
 
@@ -140,13 +157,20 @@ def typed_at_the_prompt(program, home):
 
     ours, theirs = pty.openpty()
     environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), "HOME": str(home), "TERM": "dumb",
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(home),
+        "TERM": "dumb",
         "PYTHON_BASIC_REPL": "1",
-    }  # fmt: skip
+    }
     with subprocess.Popen(
-        [sys.executable, "-q"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+        [sys.executable, "-q"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
         start_new_session=True,
-    ) as python:  # fmt: skip
+    ) as python:
         os.close(theirs)
         shown = ""
         for line in [*program.strip().splitlines(), "exit()"]:
@@ -195,9 +219,13 @@ def test_kernel_renamed_in_its_file_after_import_is_named(written):
     kernel = load()
     path.write_text(TEXT.replace("set_kernel", "other_kernel"), encoding="utf-8")
     assert_fails(
-        lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, "'set_kernel'", "edited",
-        "Restart the kernel or import it again", here=False,
-    )  # fmt: skip
+        lambda: kernel[1, 1](np.zeros(4)),
+        errors.SourceError,
+        "'set_kernel'",
+        "edited",
+        "Restart the kernel or import it again",
+        here=False,
+    )
 
 
 def test_kernel_still_runs_when_another_was_put_above_it_after_import(written):
@@ -215,9 +243,13 @@ def test_kernel_edited_in_its_file_after_import_is_refused(written, new):
     kernel = load()
     path.write_text(TEXT.replace("a[0] = 1", new), encoding="utf-8")
     assert_fails(
-        lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, "'set_kernel'", "edited",
-        "import it again", here=False,
-    )  # fmt: skip
+        lambda: kernel[1, 1](np.zeros(4)),
+        errors.SourceError,
+        "'set_kernel'",
+        "edited",
+        "import it again",
+        here=False,
+    )
 
 
 def test_text_known_from_the_import_is_used_when_the_file_was_edited_after_it(written):

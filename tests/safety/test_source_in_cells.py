@@ -61,7 +61,9 @@ CELLS = {
     "three cells": [IMPORT, ONE, LAUNCH],
     "import and kernel, launch": [IMPORT + ONE, LAUNCH],
     "kernel of an earlier cell of its name": [
-        f"{IMPORT}{ONE}first = set_kernel", OTHER, "set_kernel = first\n" + LAUNCH,
+        f"{IMPORT}{ONE}first = set_kernel",
+        OTHER,
+        "set_kernel = first\n" + LAUNCH,
     ],
     "%%time": ["%%time\n" + CELL],
     "%%time, twice": ["%%time\n" + CELL] * 2,
@@ -95,7 +97,7 @@ CELLS = {
     "a lambda": [IMPORT + DEVICE],
     "a copy by cloudpickle": [IMPORT + ONE + COPIED],
     "marimo": [MARIMO],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +135,14 @@ def test_kernels_of_cells_with_one_file_name_stay_what_they_were(tmp_path, name)
 # --- Without a notebook ----------------------------------------------------------------------
 
 PRINTED = "it is 1.0\n"
-DOCTEST = '"""\n' + "".join(
-    f"{'...' if line[:1] == ' ' or line.startswith('def') else '>>>'} {line}\n"
-    for line in f"{IMPORT}{ONE} \n{LAUNCH}".splitlines()
-) + 'it is 1.0\n"""\n'  # fmt: skip
+DOCTEST = (
+    '"""\n'
+    + "".join(
+        f"{'...' if line[:1] == ' ' or line.startswith('def') else '>>>'} {line}\n"
+        for line in f"{IMPORT}{ONE} \n{LAUNCH}".splitlines()
+    )
+    + 'it is 1.0\n"""\n'
+)
 # What Python is given, in a folder with made.py, packed.zip, documented.py and test_made.py.
 PROCESSES = {
     "a file": ["made.py"],
@@ -175,12 +181,21 @@ def folder(tmp_path_factory):
 
 def python(folder, *arguments, given=None):
     environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", "IPYTHONDIR": str(folder),
-    }  # fmt: skip
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "GPUKIT_TARGET": "cpu",
+        "IPYTHONDIR": str(folder),
+    }
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, input=given,
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("case", PROCESSES)

@@ -59,10 +59,16 @@ def _backward(function: Any, *shape: int) -> Any:
 
 for _variant in softmax.VARIANTS[1:]:
     _rows = 300 if _variant.name == "thread" else 35
-    called([_variant.kernel], partial(_softmax, _variant.name, _rows, 300 if _rows == 35 else 9),
-           partial(_softmax, _variant.name, 3, 1))  # fmt: skip
-called([variant.kernel for variant in threads.VARIANTS[:3]], partial(
-    _softmax, "three_pass", 300, 9), partial(_softmax, "three_pass", 3, 1))  # fmt: skip
+    called(
+        [_variant.kernel],
+        partial(_softmax, _variant.name, _rows, 300 if _rows == 35 else 9),
+        partial(_softmax, _variant.name, 3, 1),
+    )
+called(
+    [variant.kernel for variant in threads.VARIANTS[:3]],
+    partial(_softmax, "three_pass", 300, 9),
+    partial(_softmax, "three_pass", 3, 1),
+)
 called([threads.VARIANTS[4].kernel], partial(_inner, softmax.softmax))
 _rows_of, _inner_of = (variant.kernel for variant in log.VARIANTS)
 called([_rows_of], lambda: softmax.log_softmax(cuda.to_device(_logits(35, 70))))
@@ -89,17 +95,25 @@ def _entropy(function: Any, reduction: str) -> Any:
 
 
 called([entropy.LOSS.kernel], partial(_entropy, losses.cross_entropy, "none"))
-called([entropy.GRAD.kernel], partial(_entropy, losses.cross_entropy_backward, "mean"),
-       lambda: losses.cross_entropy_backward(
-           cuda.to_device(_logits(21, 70)), _targets(21, 70), "none", grad_out=given(21)
-       ))  # fmt: skip
+called(
+    [entropy.GRAD.kernel],
+    partial(_entropy, losses.cross_entropy_backward, "mean"),
+    lambda: losses.cross_entropy_backward(
+        cuda.to_device(_logits(21, 70)), _targets(21, 70), "none", grad_out=given(21)
+    ),
+)
 called([totals.COUNT.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2)))
-called([totals.TOTAL.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2), "sum"),
-       lambda: losses.cross_entropy(given(600, 2), cuda.to_device(np.arange(600) % 2)))  # fmt: skip
+called(
+    [totals.TOTAL.kernel],
+    lambda: losses.cross_entropy(given(300, 2), _targets(300, 2), "sum"),
+    lambda: losses.cross_entropy(given(600, 2), cuda.to_device(np.arange(600) % 2)),
+)
 _grad = mse.GRAD.kernel
-called([_grad], lambda: losses.mse_loss_backward(given(300), signed(300)),
-       lambda: losses.mse_loss_backward(given(300), signed(300), "none", grad_out=given(300))
-       )  # fmt: skip
+called(
+    [_grad],
+    lambda: losses.mse_loss_backward(given(300), signed(300)),
+    lambda: losses.mse_loss_backward(given(300), signed(300), "none", grad_out=given(300)),
+)
 
 
 # ---- normalisation, chance, embedding -------------------------------------------------------
@@ -118,11 +132,14 @@ called([layer_norm_grad.VARIANTS[1].kernel], _layer_norm_columns)
 
 # More than 32 bits, so that both halves count.
 CHANCE = {"seed": 0x9E3779B97F4A7C15, "offset": 0xBB67AE8584CAA73B}
-called([philox.VARIANTS[0].kernel],
-       lambda: philox.rand(2301, **CHANCE, out=cuda.device_array(2301, np.float32)))  # fmt: skip
+called(
+    [philox.VARIANTS[0].kernel],
+    lambda: philox.rand(2301, **CHANCE, out=cuda.device_array(2301, np.float32)),
+)
 called([dropout.VARIANTS[0].kernel], lambda: dropout.dropout(given(2301), 0.3, **CHANCE))
-called([augment.VARIANTS[0].kernel],
-       lambda: augment.augment(given(5, 3, 9, 7), 2, True, 0.5, **CHANCE))  # fmt: skip
+called(
+    [augment.VARIANTS[0].kernel], lambda: augment.augment(given(5, 3, 9, 7), 2, True, 0.5, **CHANCE)
+)
 
 
 def _index() -> Any:

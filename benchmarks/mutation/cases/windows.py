@@ -72,20 +72,30 @@ def _calls(function: Any, *more: Any) -> list[Any]:
 
 # A block of this variant sees no more than its tile holds; there are several of them down and
 # across. What the second ones see is by one longer than a multiple of the block, along both axes.
-called([tiled.conv2d_tiled_kernel],
-       partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
-       partial(_conv2d, "tiled", 6, ((2, 1), (1, 2), (1, 1)), 21, 70))  # fmt: skip
+called(
+    [tiled.conv2d_tiled_kernel],
+    partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
+    partial(_conv2d, "tiled", 6, ((2, 1), (1, 2), (1, 1)), 21, 70),
+)
 # More output channels of a group than a block has, and fewer.
-called([implicit.conv2d_implicit_kernel], partial(_conv2d, "implicit", 6, MOVES[0]),
-       partial(_conv2d, "implicit", 2 * (implicit.CHANNELS + 3), MOVES[1]),
-       partial(_conv2d_deep, "implicit"))  # fmt: skip
+called(
+    [implicit.conv2d_implicit_kernel],
+    partial(_conv2d, "implicit", 6, MOVES[0]),
+    partial(_conv2d, "implicit", 2 * (implicit.CHANNELS + 3), MOVES[1]),
+    partial(_conv2d_deep, "implicit"),
+)
 called([im2col.im2col_kernel], *_calls(_conv2d, "im2col", 6))
-called([im2col.columns_product_kernel], partial(_conv2d, "im2col", 38, MOVES[1]),
-       partial(_conv2d_deep, "im2col"))  # fmt: skip
+called(
+    [im2col.columns_product_kernel],
+    partial(_conv2d, "im2col", 38, MOVES[1]),
+    partial(_conv2d_deep, "im2col"),
+)
 # Of 33 pixels, one more than two tiles are deep.
-called([im2col.columns_grad_weight_kernel],
-       partial(_conv2d_backward, "im2col", 38, MOVES[0]),
-       partial(_conv2d_backward, "im2col", 38, MOVES[1], 9, 32))  # fmt: skip
+called(
+    [im2col.columns_grad_weight_kernel],
+    partial(_conv2d_backward, "im2col", 38, MOVES[0]),
+    partial(_conv2d_backward, "im2col", 38, MOVES[1], 9, 32),
+)
 called([im2col.col2im_kernel], *_calls(_conv2d_backward, "im2col", 6))
 called([variant.kernel for variant in gradients.VARIANTS], *_calls(_conv2d_backward, "direct", 6))
 
@@ -96,8 +106,11 @@ def _conv1d(variant: str, stride: int, padding: int, dilation: int) -> Any:
 
 
 for _variant in one_d.VARIANTS:
-    called([_variant.kernel], partial(_conv1d, _variant.name, 1, 2, 3),
-           partial(_conv1d, _variant.name, 2, 0, 1))  # fmt: skip
+    called(
+        [_variant.kernel],
+        partial(_conv1d, _variant.name, 1, 2, 3),
+        partial(_conv1d, _variant.name, 2, 0, 1),
+    )
 
 
 # ---- pooling --------------------------------------------------------------------------------
@@ -139,11 +152,20 @@ def _avg_pool2d_backward(include_pad: bool, moves: dict[str, Any]) -> Any:
 _max, _avg = (variant.kernel for variant in pool.VARIANTS)
 _scatter, _gather, _avg_back = (variant.kernel for variant in pool_grad.VARIANTS)
 _overlapping, _apart, _tall = POOLED
-called([_max], partial(_max_pool2d, (1, 2), True, _overlapping),
-       partial(_max_pool2d, (2, 1), False, _apart))  # fmt: skip
-called([_gather], partial(_max_pool2d_backward, (1, 2), "gather", _overlapping),
-       partial(_max_pool2d_backward, (2, 1), "gather", _apart))  # fmt: skip
+called(
+    [_max],
+    partial(_max_pool2d, (1, 2), True, _overlapping),
+    partial(_max_pool2d, (2, 1), False, _apart),
+)
+called(
+    [_gather],
+    partial(_max_pool2d_backward, (1, 2), "gather", _overlapping),
+    partial(_max_pool2d_backward, (2, 1), "gather", _apart),
+)
 called([_scatter], partial(_max_pool2d_backward, 1, "scatter", _tall))
 called([_avg], partial(_avg_pool2d, False, _overlapping), partial(_avg_pool2d, True, _apart))
-called([_avg_back], partial(_avg_pool2d_backward, False, _overlapping),
-       partial(_avg_pool2d_backward, True, _apart))  # fmt: skip
+called(
+    [_avg_back],
+    partial(_avg_pool2d_backward, False, _overlapping),
+    partial(_avg_pool2d_backward, True, _apart),
+)

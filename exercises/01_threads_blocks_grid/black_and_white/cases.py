@@ -9,8 +9,7 @@ SHAPES = areas(*BLOCK)
 # Beside 128, and outside 0 to 255, where a division or a cast gives more than two values.
 BELOW = np.nextafter(np.float32(128), np.float32(0))
 AWKWARD = np.array(
-    [128, BELOW, 127.5, 127.999, 128.4, -3.5, 256, 300, 511.5, 65541, -65300, 1e7, -1e7],
-    np.float32,
+    [128, BELOW, 127.5, 127.999, 128.4, -3.5, 256, 300, 511.5, 65541, -65300, 1e7, -1e7], np.float32
 )
 
 

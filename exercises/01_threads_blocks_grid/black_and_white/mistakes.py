@@ -2,10 +2,10 @@
 
 MISTAKES = {
     "A pixel of exactly 128 is to be white: >= is asked, not >.": [
-        ("photo[row, col] >= 128", "photo[row, col] > 128"),
+        ("photo[row, col] >= 128", "photo[row, col] > 128")
     ],
     "Pixels between 127 and 128 became white, and they are below 128: compare with 128.": [
-        ("photo[row, col] >= 128", "photo[row, col] > 127"),
+        ("photo[row, col] >= 128", "photo[row, col] > 127")
     ],
     "127.5 is below 128 and became white: the pixel itself is compared with 128, not "
     "a rounded one.": [
@@ -13,7 +13,7 @@ MISTAKES = {
         ("from gpukit import cuda", "import numpy as np\n\nfrom gpukit import cuda"),
     ],
     "127.5 stays black, yet 127.999 became white: compare with 128 itself.": [
-        ("photo[row, col] >= 128", "photo[row, col] > 127.5"),
+        ("photo[row, col] >= 128", "photo[row, col] > 127.5")
     ],
     "A division by 128 gives 0 and 1 only for pixels from 0 to 255, and some lie "
     "below or above. Compare instead.": """
@@ -22,13 +22,11 @@ MISTAKES = {
             out[row, col] = int(photo[row, col]) // 128 * 255
     """,
     "The dark pixels keep their grey: they should become 0.": [
-        ("out[row, col] = 0", "out[row, col] = photo[row, col]"),
+        ("out[row, col] = 0", "out[row, col] = photo[row, col]")
     ],
-    "The bright pixels keep their grey: they should become 255.": [
-        ("= 255", "= photo[row, col]"),
-    ],
+    "The bright pixels keep their grey: they should become 255.": [("= 255", "= photo[row, col]")],
     "Black and white are exchanged: 255 is white, and it is for the bright pixels.": [
-        ("photo[row, col] >= 128", "photo[row, col] < 128"),
+        ("photo[row, col] >= 128", "photo[row, col] < 128")
     ],
     "The bright pixels are 1, and white is 255: a comparison is only 0 or 1.": """
         col, row = cuda.grid(2)

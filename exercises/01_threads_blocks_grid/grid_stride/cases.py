@@ -16,9 +16,4 @@ def case(rng: np.random.Generator, n: int) -> Case:
     whole, fixed = poison(n), poison(n)
     whole[: n // ALL * ALL] = x[: n // ALL * ALL] ** 2
     fixed[: ALL * ALL] = x[: ALL * ALL] ** 2
-    return Case(
-        args={"x": x, "out": poison(n)},
-        grid=BLOCKS,
-        block=BLOCK,
-        expected={"out": x * x},
-    )
+    return Case(args={"x": x, "out": poison(n)}, grid=BLOCKS, block=BLOCK, expected={"out": x * x})

@@ -15,6 +15,6 @@ MISTAKES = {
     """,
     "Every second stretch of 64 elements is empty: all blocks begin at the same "
     "elements. Begin at cuda.grid(1), not at cuda.threadIdx.x.": [
-        ("range(cuda.grid(1)", "range(cuda.threadIdx.x"),
+        ("range(cuda.grid(1)", "range(cuda.threadIdx.x")
     ],
 }

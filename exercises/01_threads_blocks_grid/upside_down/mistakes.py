@@ -1,9 +1,7 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
-    "Nothing was moved: every pixel is where it was.": [
-        ("out.shape[0] - 1 - row", "row"),
-    ],
+    "Nothing was moved: every pixel is where it was.": [("out.shape[0] - 1 - row", "row")],
     "The middle row is empty where their number is odd: it belongs to neither half.": """
         col, row = cuda.grid(2)
         last = out.shape[0] - 1
@@ -25,12 +23,12 @@ MISTAKES = {
             "k = cuda.gridsize(2)[1] - 1 - row\n"
             "        if k < out.shape[0]:\n"
             "            out[k, col] = photo[row, col]",
-        ),
+        )
     ],
     "Left and right are exchanged, not top and bottom: the row must change.": [
-        ("out[out.shape[0] - 1 - row, col]", "out[row, out.shape[1] - 1 - col]"),
+        ("out[out.shape[0] - 1 - row, col]", "out[row, out.shape[1] - 1 - col]")
     ],
     "Top and bottom are exchanged, but so are left and right: only the row changes.": [
-        ("- row, col] = ", "- row, out.shape[1] - 1 - col] = "),
+        ("- row, col] = ", "- row, out.shape[1] - 1 - col] = ")
     ],
 }

@@ -23,8 +23,5 @@ def case(rng: np.random.Generator, n: int) -> Case:
     threads = max(1, -(-n // (EACH * BLOCK))) * BLOCK
     roots = np.sqrt(x)
     return Case(
-        args={"x": x, "out": poison(n)},
-        grid=threads // BLOCK,
-        block=BLOCK,
-        expected={"out": roots},
+        args={"x": x, "out": poison(n)}, grid=threads // BLOCK, block=BLOCK, expected={"out": roots}
     )

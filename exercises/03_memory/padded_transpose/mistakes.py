@@ -11,13 +11,13 @@ MISTAKES = {
         (
             "cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE",
             "cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE",
-        ),
+        )
     ],
     "Threads whose column lies outside a return before they store. They have "
     "elements of out to store: only the load and the store are guarded.": [
         (
             "        if left + k < out.shape[0] and top",
             "        if left + tx < a.shape[1] and left + k < out.shape[0] and top",
-        ),
+        )
     ],
 }

@@ -50,10 +50,4 @@ def case(rng: np.random.Generator, n: int) -> Case:
 
     # What stands in best is not known to the kernel: often nothing sensible, here and there 0.
     before = np.zeros(1, np.int32) if n % 12 in (0, 4) and right else poison(1, np.int32)
-    return Case(
-        args={"x": x, "best": before},
-        grid=1,
-        block=BLOCK,
-        expected=at(right),
-        per="block",
-    )
+    return Case(args={"x": x, "best": before}, grid=1, block=BLOCK, expected=at(right), per="block")

@@ -2,9 +2,7 @@
 
 MISTAKES = {
     "No element was larger than what the search began with: begin with minus infinity, all "
-    "numbers may be negative.": [
-        ("np.float32(-np.inf)", "np.float32(0)"),
-    ],
+    "numbers may be negative.": [("np.float32(-np.inf)", "np.float32(0)")],
     "This is the number nearest to 0: the largest is asked, whatever the sign.": [
         ("np.float32(-np.inf)", "np.float32(np.inf)"),
         ("if x[i] > value", "if abs(x[i]) < value"),
@@ -19,35 +17,27 @@ MISTAKES = {
     ],
     "All elements are minus infinity here, so none is larger than what the search "
     "began with: begin with the index of an element, such as tid, and let tid < "
-    "x.size count.": [
-        ("place = tid\n", "place = -1\n"),
-    ],
+    "x.size count.": [("place = tid\n", "place = -1\n")],
     "This is the place of the smallest element.": [
         ("x[i] > value", "x[i] < value"),
         ("-np.inf", "np.inf"),
         ("other > values", "other < values"),
     ],
     "Only the first 128 elements were looked at: each thread goes on, in steps of BLOCK.": [
-        ("range(tid, x.size, BLOCK)", "range(tid, min(x.size, BLOCK), BLOCK)"),
+        ("range(tid, x.size, BLOCK)", "range(tid, min(x.size, BLOCK), BLOCK)")
     ],
     "Elements behind the first 1024 were not looked at: the loop must reach x.size, "
-    "whatever the length.": [
-        ("range(tid, x.size, BLOCK)", "range(tid, min(x.size, 1024), BLOCK)"),
-    ],
+    "whatever the length.": [("range(tid, x.size, BLOCK)", "range(tid, min(x.size, 1024), BLOCK)")],
     "Only the elements of thread 0 count here: where the tree takes the other value, "
-    "it must take its index too.": [
-        ("                places[tid] = places[tid + half]\n", ""),
-    ],
+    "it must take its index too.": [("                places[tid] = places[tid + half]\n", "")],
     "The last level is missing: half must come down to 1. The best of elements 1, 3, "
-    "5, ... is left in values[1].": [
-        ("while half > 0", "while half > 1"),
-    ],
+    "5, ... is left in values[1].": [("while half > 0", "while half > 1")],
     "A larger value with a larger index lost: the other pair wins if it is larger, "
     "or if it is equal and its index is smaller.": [
         (
             "other > values[tid] or (other == values[tid] and first)",
             "other >= values[tid] and first",
-        ),
+        )
     ],
     "Values that differ by fractions became equal: the shared array of values must "
     "be of np.float32.": [
@@ -77,6 +67,6 @@ MISTAKES = {
                 cuda.atomic.min(best, 0, i)
     """,
     "This is the largest value, made a whole number; its index is asked.": [
-        ("best[0] = places[0]", "best[0] = values[0]"),
+        ("best[0] = places[0]", "best[0] = values[0]")
     ],
 }

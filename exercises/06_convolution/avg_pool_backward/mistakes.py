@@ -2,10 +2,10 @@
 
 MISTAKES = {
     "The shares are not divided by size * size: a window has so many pixels.": [
-        ("acc / np.float32(size * size)", "acc"),
+        ("acc / np.float32(size * size)", "acc")
     ],
     "The shares are divided by size; a window has size * size pixels.": [
-        ("acc / np.float32(size * size)", "acc / np.float32(size)"),
+        ("acc / np.float32(size * size)", "acc / np.float32(size)")
     ],
     "The shares are divided by the number of windows that hold the pixel. They are "
     "divided by the pixels of a window, size * size.": """
@@ -21,9 +21,7 @@ MISTAKES = {
             grad_x[row, col] = acc / max(count, np.float32(1))
     """,
     "Each pixel has the share of one window only, the last that begins before it. "
-    "Where windows overlap it gets shares of several.": [
-        ("acc += grad_out", "acc = grad_out"),
-    ],
+    "Where windows overlap it gets shares of several.": [("acc += grad_out", "acc = grad_out")],
     "Each pixel has the share of one window only, the first that holds it. Where "
     "windows overlap it gets shares of several.": [
         (
@@ -67,6 +65,6 @@ MISTAKES = {
     ],
     "Pixels that lie in no window were not written; their gradient is 0, and "
     "somebody has to write it.": [
-        ("        grad_x[row, col] = ", "        if acc != 0:\n            grad_x[row, col] = "),
+        ("        grad_x[row, col] = ", "        if acc != 0:\n            grad_x[row, col] = ")
     ],
 }

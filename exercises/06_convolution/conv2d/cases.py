@@ -22,9 +22,15 @@ SHAPES = {
 
 def case(
     rng: np.random.Generator,
-    channels: int, filters: int, rows: int, cols: int, stride: int, pad: int,
-    k_rows: int, k_cols: int,
-) -> Case:  # fmt: skip
+    channels: int,
+    filters: int,
+    rows: int,
+    cols: int,
+    stride: int,
+    pad: int,
+    k_rows: int,
+    k_cols: int,
+) -> Case:
     """Return the case of a picture with at least so many rows and columns of results."""
     window = (k_rows, k_cols)
     # With a stride, the last rows and columns belong to no window.
@@ -57,11 +63,15 @@ def case(
     right = taken(-pad, stride)
     return Case(
         args={
-            "x": x, "weight": weight, "bias": bias, "stride": stride, "pad": pad,
+            "x": x,
+            "weight": weight,
+            "bias": bias,
+            "stride": stride,
+            "pad": pad,
             "out": poison((filters, rows, cols)),
         },
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1]), filters),
         block=BLOCK,
         expected=left(right),
         scale={"out": left(np.abs(right), np.abs(by), np.abs(plus))["out"]},
-    )  # fmt: skip
+    )

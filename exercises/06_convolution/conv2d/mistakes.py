@@ -1,9 +1,7 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
-    "The bias is missing: the sum begins with bias[f].": [
-        ("acc = bias[f]", "acc = np.float32(0)"),
-    ],
+    "The bias is missing: the sum begins with bias[f].": [("acc = bias[f]", "acc = np.float32(0)")],
     "The bias is added once for each channel; it belongs to a result once.": [
         ("        acc = bias[f]\n", "        acc = np.float32(0)\n"),
         (
@@ -32,19 +30,19 @@ MISTAKES = {
         (
             "acc += weight[f, c, m, n]",
             "acc += weight[f, c, weight.shape[2] - 1 - m, weight.shape[3] - 1 - n]",
-        ),
+        )
     ],
     "Only the first channel was added: the sum goes over all channels, too.": [
-        ("range(x.shape[0])", "range(1)"),
+        ("range(x.shape[0])", "range(1)")
     ],
     "Only the last channel is there: the sum begins anew for each channel.": [
-        ("            for m in range(w", "            acc = bias[f]\n            for m in range(w"),
+        ("            for m in range(w", "            acc = bias[f]\n            for m in range(w")
     ],
     "Every channel takes the weights of the first: weight[f, c, m, n].": [
-        ("weight[f, c, m, n]", "weight[f, 0, m, n]"),
+        ("weight[f, c, m, n]", "weight[f, 0, m, n]")
     ],
     "Every filter takes the weights of the first: weight[f, c, m, n].": [
-        ("weight[f, c, m, n]", "weight[0, c, m, n]"),
+        ("weight[f, c, m, n]", "weight[0, c, m, n]")
     ],
     "Outside the picture its edge is repeated; padding counts as 0.": """
         col, row, f = cuda.grid(3)
@@ -59,7 +57,7 @@ MISTAKES = {
             out[f, row, col] = acc
     """,
     "Only as many columns of a window were added as it has rows: they are weight.shape[3].": [
-        ("range(weight.shape[3])", "range(weight.shape[2])"),
+        ("range(weight.shape[3])", "range(weight.shape[2])")
     ],
     "A window has 3 rows and 5 columns here, whatever weight says: they are "
     "weight.shape[2] and weight.shape[3].": [
@@ -67,6 +65,6 @@ MISTAKES = {
         ("range(weight.shape[3])", "range(5)"),
     ],
     "Only the last product is there: each one replaced the one before. It is `+=`.": [
-        ("acc += weight", "acc = weight"),
+        ("acc += weight", "acc = weight")
     ],
 }

@@ -2,16 +2,16 @@
 
 MISTAKES = {
     "The row within the window, m, is not added: x[c, row + m, col + n].": [
-        ("x[c, row + m, col + n]", "x[c, row, col + n]"),
+        ("x[c, row + m, col + n]", "x[c, row, col + n]")
     ],
     "The column within the window, n, is not added: x[c, row + m, col + n].": [
-        ("row + m, col + n", "row + m, col"),
+        ("row + m, col + n", "row + m, col")
     ],
     "The row of the place is not added: x[c, row + m, col + n].": [
-        ("x[c, row + m, col + n]", "x[c, m, col + n]"),
+        ("x[c, row + m, col + n]", "x[c, m, col + n]")
     ],
     "The column of the place is not added: x[c, row + m, col + n].": [
-        ("x[c, row + m, col + n]", "x[c, row + m, n]"),
+        ("x[c, row + m, col + n]", "x[c, row + m, n]")
     ],
     "The places are counted down the columns of places. They are counted along the "
     "rows: row = place // across, col = place % across.": [
@@ -20,7 +20,7 @@ MISTAKES = {
     ],
     "Row and column within the window are exchanged. The taps are counted along its "
     "rows: tap % k_cols is the column.": [
-        ("tap // k_cols % k_rows, tap % k_cols", "tap % k_rows, tap // k_rows % k_cols"),
+        ("tap // k_cols % k_rows, tap % k_cols", "tap % k_rows, tap // k_rows % k_cols")
     ],
     "The channels change fastest along the taps; the column in the window should, "
     "and the channel last.": """
@@ -32,15 +32,15 @@ MISTAKES = {
             cols[tap, place] = x[c, place // across + m, place % across + n]
     """,
     "The window is turned round: tap 0 is the upper left pixel of the window.": [
-        ("row + m, col + n", "row + k_rows - 1 - m, col + k_cols - 1 - n"),
+        ("row + m, col + n", "row + k_rows - 1 - m, col + k_cols - 1 - n")
     ],
     "All taps take channel 0: c = tap // (k_rows * k_cols).": [
-        ("c = tap // (k_rows * k_cols)", "c = 0"),
+        ("c = tap // (k_rows * k_cols)", "c = 0")
     ],
     "Rows repeat the same pixels: the place in the window, m and n, is not added.": [
-        ("x[c, row + m, col + n]", "x[c, row, col]"),
+        ("x[c, row + m, col + n]", "x[c, row, col]")
     ],
     "The same window stands in every column: row and col of the place are not added.": [
-        ("x[c, row + m, col + n]", "x[c, m, n]"),
+        ("x[c, row + m, col + n]", "x[c, m, n]")
     ],
 }

@@ -35,11 +35,13 @@ def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
 
     return Case(
         args={
-            "scores": scores, "log_sum": log_sum, "target": target,
+            "scores": scores,
+            "log_sum": log_sum,
+            "target": target,
             "grad": poison((samples, classes)),
         },
         grid=(-(-classes // BLOCK[0]), -(-samples // BLOCK[1])),
         block=BLOCK,
         expected=left((shares - hot) / samples),
         scale={"grad": (shares + hot) / samples},
-    )  # fmt: skip
+    )

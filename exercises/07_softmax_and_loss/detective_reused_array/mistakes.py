@@ -1,9 +1,7 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
-    "The powers are not divided by their sum: a row must add up to 1.": [
-        (" / parts[0]", ""),
-    ],
+    "The powers are not divided by their sum: a row must add up to 1.": [(" / parts[0]", "")],
     "The powers are divided by the sum of thread 0 alone: the tree that adds the "
     "parts is missing.": [
         (
@@ -11,7 +9,7 @@ MISTAKES = {
             "            parts[tid] += parts[tid + step]\n"
             "        cuda.syncthreads()\n",
             "        cuda.syncthreads()\n",
-        ),
+        )
     ],
     "Rows whose scores all lie below 0 are wrong: the maximum begins with 0, and a "
     "small number in the denominator hides that. Begin with minus infinity.": [
@@ -29,9 +27,9 @@ MISTAKES = {
         ),
     ],
     "These are the logarithms of the shares: the last step is exp(x - high) / total.": [
-        ("math.exp(x[row, k] - high) / parts[0]", "x[row, k] - high - math.log(parts[0])"),
+        ("math.exp(x[row, k] - high) / parts[0]", "x[row, k] - high - math.log(parts[0])")
     ],
     "This is x - high divided by the sum: the power is missing in the last step.": [
-        ("math.exp(x[row, k] - high) / parts[0]", "(x[row, k] - high) / parts[0]"),
+        ("math.exp(x[row, k] - high) / parts[0]", "(x[row, k] - high) / parts[0]")
     ],
 }

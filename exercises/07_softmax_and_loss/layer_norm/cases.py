@@ -45,8 +45,6 @@ def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
         block=BLOCK,
         expected=left(distance / root),
         # The mean is rounded, and its error is as much as that of the numbers themselves.
-        scale={
-            "out": (np.abs(times) + np.abs(plus)) * ((np.abs(wide) + np.abs(mean)) / root + 1),
-        },
+        scale={"out": (np.abs(times) + np.abs(plus)) * ((np.abs(wide) + np.abs(mean)) / root + 1)},
         per="block",
     )

@@ -6,50 +6,46 @@ MISTAKES = {
         (
             "math.sqrt(variance / size + EPS)",
             "math.sqrt(variance / max(size - np.float32(1), np.float32(1)) + EPS)",
-        ),
+        )
     ],
     "EPS is added to the root; it belongs under it: sqrt(variance + EPS).": [
-        ("math.sqrt(variance / size + EPS)", "math.sqrt(variance / size) + EPS"),
+        ("math.sqrt(variance / size + EPS)", "math.sqrt(variance / size) + EPS")
     ],
     "The root is missing: divide by sqrt(variance + EPS).": [
-        ("math.sqrt(variance / size + EPS)", "variance / size + EPS"),
+        ("math.sqrt(variance / size + EPS)", "variance / size + EPS")
     ],
     "The mean is not subtracted in the last step.": [
         (
             "(x[row, k] - mean) / spread * gain[k] + shift[k]",
             "x[row, k] / spread * gain[k] + shift[k]",
-        ),
+        )
     ],
     "The mean is not subtracted before the squares are added up: the variance is the "
-    "mean of the squared distances.": [
-        ("distance = x[row, k] - mean", "distance = x[row, k]"),
-    ],
+    "mean of the squared distances.": [("distance = x[row, k] - mean", "distance = x[row, k]")],
     "The variance was not divided by the number of columns.": [
-        ("math.sqrt(variance / size + EPS)", "math.sqrt(variance + EPS)"),
+        ("math.sqrt(variance / size + EPS)", "math.sqrt(variance + EPS)")
     ],
     "The gain is not multiplied in: gain[k].": [
         (
             "(x[row, k] - mean) / spread * gain[k] + shift[k]",
             "(x[row, k] - mean) / spread + shift[k]",
-        ),
+        )
     ],
-    "The shift is not added: shift[k].": [
-        (" + shift[k]", ""),
-    ],
+    "The shift is not added: shift[k].": [(" + shift[k]", "")],
     "gain and shift are exchanged: * gain[k] + shift[k].": [
         (
             "(x[row, k] - mean) / spread * gain[k] + shift[k]",
             "(x[row, k] - mean) / spread * shift[k] + gain[k]",
-        ),
+        )
     ],
     "The shift is multiplied by the gain, too: the gain comes first, then the shift.": [
         (
             "(x[row, k] - mean) / spread * gain[k] + shift[k]",
             "((x[row, k] - mean) / spread + shift[k]) * gain[k]",
-        ),
+        )
     ],
     "All columns take the first gain and the first shift: gain[k], shift[k].": [
-        ("gain[k] + shift[k]", "gain[0] + shift[0]"),
+        ("gain[k] + shift[k]", "gain[0] + shift[0]")
     ],
     "Each lane took the mean of its own columns: the sums of the 32 lanes must be "
     "added up, by shuffles.": [
@@ -57,7 +53,7 @@ MISTAKES = {
             "        for offset in (16, 8, 4, 2, 1):\n"
             "            mean += cuda.shfl_xor_sync(ALL, mean, offset)\n",
             "",
-        ),
+        )
     ],
     "Each lane took the variance of its own columns: the sums of the 32 lanes must "
     "be added up, by shuffles.": [
@@ -65,7 +61,7 @@ MISTAKES = {
             "        for offset in (16, 8, 4, 2, 1):\n"
             "            variance += cuda.shfl_xor_sync(ALL, variance, offset)\n",
             "",
-        ),
+        )
     ],
     "After shfl_down_sync only lane 0 holds the sum of the row, and every lane needs "
     "it: use `cuda.shfl_xor_sync`.": [
@@ -79,13 +75,13 @@ MISTAKES = {
             "            variance += mean * mean\n"
             "        for offset in (16, 8, 4, 2, 1):\n"
             "            variance",
-        ),
+        )
     ],
     "Only the first 32 columns were written: each lane took one and stopped.": [
         (
             "        for k in range(cuda.laneid, x.shape[1], 32):\n            out",
             "        for k in range(cuda.laneid, min(32, x.shape[1]), 32):\n            out",
-        ),
+        )
     ],
     "The variance is computed as mean(x * x) - mean * mean: far from 0 both are "
     "large, and their difference loses all digits. Add up the squared distances from "

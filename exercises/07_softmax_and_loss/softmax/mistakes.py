@@ -1,9 +1,7 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
-    "The exponentials are not divided by their sum: a row must add up to 1.": [
-        (" / total", ""),
-    ],
+    "The exponentials are not divided by their sum: a row must add up to 1.": [(" / total", "")],
     "Each lane divided by the sum of its own columns: the sums of the 32 lanes must "
     "be added up, by shuffles.": [
         (
@@ -23,17 +21,17 @@ MISTAKES = {
             "        for offset in (16, 8, 4, 2, 1):\n"
             "            high = max(high, cuda.shfl_xor_sync(ALL, high, offset))\n",
             "",
-        ),
+        )
     ],
     "After shfl_down_sync only lane 0 holds the sum of the row, and every lane "
     "divides by it. Use `cuda.shfl_xor_sync`.": [
-        ("total += cuda.shfl_xor_sync", "total += cuda.shfl_down_sync"),
+        ("total += cuda.shfl_xor_sync", "total += cuda.shfl_down_sync")
     ],
     "Only the first 32 columns were written: each lane took one and stopped.": [
         (
             "        for k in range(cuda.laneid, x.shape[1], 32):\n            out",
             "        for k in range(cuda.laneid, min(32, x.shape[1]), 32):\n            out",
-        ),
+        )
     ],
     "Only whole turns of 32 columns were taken: the number of turns is rounded down.": [
         ("        high = np", "        columns = x.shape[1] // 32 * 32\n        high = np"),
@@ -52,7 +50,7 @@ MISTAKES = {
     ],
     "After shfl_down_sync only lane 0 holds the maximum of the row, and every lane "
     "subtracts it. Use `cuda.shfl_xor_sync`.": [
-        ("max(high, cuda.shfl_xor_sync", "max(high, cuda.shfl_down_sync"),
+        ("max(high, cuda.shfl_xor_sync", "max(high, cuda.shfl_down_sync")
     ],
     "Only 32 of each 128 columns were taken: a warp steps by its own 32 lanes, not "
     "by the 128 threads of a block.": [
@@ -88,15 +86,15 @@ MISTAKES = {
                 out[row, k] = math.exp(x[row, k] - high) / total
     """,
     "These are the logarithms of the shares: the last step is exp(x - high) / total.": [
-        ("math.exp(x[row, k] - high) / total", "x[row, k] - high - math.log(total)"),
+        ("math.exp(x[row, k] - high) / total", "x[row, k] - high - math.log(total)")
     ],
     "This is x - max divided by the sum: the exponential is missing in the last step.": [
-        ("= math.exp(x[row, k] - high) / total", "= (x[row, k] - high) / total"),
+        ("= math.exp(x[row, k] - high) / total", "= (x[row, k] - high) / total")
     ],
     "Only every 32nd column was written: in the last loop all lanes store, not lane 0 alone.": [
         (
             "            out[row, k] = math",
             "            if cuda.laneid == 0:\n                out[row, k] = math",
-        ),
+        )
     ],
 }

@@ -33,12 +33,13 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
     right = np.where(n > 0, g, 0)
     return Case(
         args={
-            "grad_out": grad, "net": net, "x": x,
+            "grad_out": grad,
+            "net": net,
+            "x": x,
             "grad_weight": np.zeros((outputs, inputs), np.float32),
         },
         grid=(-(-inputs // TILE), -(-outputs // TILE), -(-samples // SHARE)),
         block=(TILE, TILE, 1),
         expected=left(right),
         scale={"grad_weight": np.abs(g).T @ np.abs(wide)},
-
-    )  # fmt: skip
+    )

@@ -50,13 +50,16 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
     first = (loss(moved, slice(1)) - loss(-moved, slice(1))) / (2 * STEP)
     return Case(
         args={
-            "x": x, "target": target, "w": w, "grad": grad,
-            "numeric": poison(n, np.float64), "suspect": poison(n, np.int32),
+            "x": x,
+            "target": target,
+            "w": w,
+            "grad": grad,
+            "numeric": poison(n, np.float64),
+            "suspect": poison(n, np.int32),
         },
         grid=-(-n // BLOCK),
         block=BLOCK,
         expected=marked(right),
         # The losses are rounded, and the division by STEP makes that larger.
         scale={"numeric": np.full(n, (loss(0.0) + samples) / STEP)},
-
-    )  # fmt: skip
+    )

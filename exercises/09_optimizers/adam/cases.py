@@ -42,5 +42,4 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
             "new_m": terms,
             "new_v": new_v,
         },
-
-    )  # fmt: skip
+    )

@@ -7,7 +7,7 @@ MISTAKES = {
         ("new_v[i] = square", "new_v[i] = v_hat"),
     ],
     "The root is missing: the move is m_hat / (sqrt(v_hat) + EPS).": [
-        ("math.sqrt(v_hat) + EPS", "v_hat + EPS"),
+        ("math.sqrt(v_hat) + EPS", "v_hat + EPS")
     ],
     "BETA1 and BETA2 are exchanged: BETA1 belongs to m, BETA2 to v.": [
         ("BETA1 * m[i] + (ONE - BETA1) * grad[i]\n", "BETA2 * m[i] + (ONE - BETA2) * grad[i]\n"),
@@ -27,10 +27,10 @@ MISTAKES = {
         ("square / (ONE - BETA2 ** np.float32(step))", "square"),
     ],
     "The bias correction of v is missing: v_hat is new_v / (1 - BETA2 ** step).": [
-        ("square / (ONE - BETA2 ** np.float32(step))", "square"),
+        ("square / (ONE - BETA2 ** np.float32(step))", "square")
     ],
     "The bias correction of m is missing: m_hat is new_m / (1 - BETA1 ** step).": [
-        ("mean / (ONE - BETA1 ** np.float32(step))", "mean"),
+        ("mean / (ONE - BETA1 ** np.float32(step))", "mean")
     ],
     "The correction takes BETA itself and no power, as in the first step: BETA ** step.": [
         ("BETA1 ** np.float32(step)", "BETA1"),
@@ -42,31 +42,29 @@ MISTAKES = {
     ],
     "The root of v is divided by 1 - BETA2 ** step; the corrected v_hat stands under "
     "the root: sqrt(v / (1 - BETA2 ** step)).": [
-        ("math.sqrt(v_hat)", "math.sqrt(square) / (ONE - BETA2 ** np.float32(step))"),
+        ("math.sqrt(v_hat)", "math.sqrt(square) / (ONE - BETA2 ** np.float32(step))")
     ],
     "EPS is added to the root of v itself; it is added to that of the corrected v_hat.": [
         (
             "(math.sqrt(v_hat) + EPS)",
             "((math.sqrt(square) + EPS) / math.sqrt(ONE - BETA2 ** np.float32(step)))",
-        ),
+        )
     ],
     "EPS stands inside the root: it is sqrt(v_hat) + EPS.": [
-        ("math.sqrt(v_hat) + EPS", "math.sqrt(v_hat + EPS)"),
+        ("math.sqrt(v_hat) + EPS", "math.sqrt(v_hat + EPS)")
     ],
     "The weights move along the gradient, uphill: it is w - LR * ..., not w + LR * ....": [
-        ("w[i] - LR", "w[i] + LR"),
+        ("w[i] - LR", "w[i] + LR")
     ],
-    "The learning rate is missing in the move.": [
-        ("LR * m_hat", "m_hat"),
-    ],
+    "The learning rate is missing in the move.": [("LR * m_hat", "m_hat")],
     "The gradient is not squared for v.": [
-        ("(ONE - BETA2) * grad[i] * grad[i]", "(ONE - BETA2) * abs(grad[i])"),
+        ("(ONE - BETA2) * grad[i] * grad[i]", "(ONE - BETA2) * abs(grad[i])")
     ],
     "v decays with the learning rate; its factor is BETA2.": [
         (
             "BETA2 * v[i] + (ONE - BETA2) * grad[i] * grad[i]",
             "LR * v[i] + (ONE - LR) * grad[i] * grad[i]",
-        ),
+        )
     ],
     "The gradient is added to the means in full: its factors are 1 - BETA1 and 1 - BETA2.": [
         ("(ONE - BETA1) * grad[i]", "grad[i]"),
@@ -81,6 +79,6 @@ MISTAKES = {
         ("square / (ONE - BETA2 ** np.float32(step))", "v[i] / (ONE - BETA2 ** np.float32(step))"),
     ],
     "The move takes the gradient itself; its running mean m_hat belongs there.": [
-        ("LR * m_hat", "LR * grad[i]"),
+        ("LR * m_hat", "LR * grad[i]")
     ],
 }

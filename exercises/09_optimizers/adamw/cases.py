@@ -35,5 +35,4 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
         block=BLOCK,
         expected=left(w64 - decay - by),
         scale={"new_w": np.abs(w64) + 4 * np.abs(by), "new_m": terms, "new_v": new_v},
-
-    )  # fmt: skip
+    )

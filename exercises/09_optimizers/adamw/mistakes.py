@@ -18,57 +18,57 @@ MISTAKES = {
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The decay is not multiplied by the learning rate: it is LR * DECAY * w.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] - DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The weight grows by the decay: LR * DECAY * w is subtracted.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] + LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The decay is divided by the root of v_hat as the mean is. It stands beside the "
     "fraction, not in it.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] - LR * (m_hat + DECAY * w[i]) / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The weight decays after the move; the decay is taken of the old w.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "(w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)) * (ONE - LR * DECAY)",
-        ),
+        )
     ],
     "DECAY alone is subtracted, the same from every weight: it is LR * DECAY * w.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] - LR * DECAY - LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The weight is multiplied by LR * DECAY; it is multiplied by 1 - LR * DECAY.": [
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
     "The root of v is divided by 1 - BETA2 ** step; the corrected v_hat stands under "
     "the root: sqrt(v / (1 - BETA2 ** step)).": [
-        ("math.sqrt(v_hat)", "math.sqrt(square) / (ONE - BETA2 ** np.float32(step))"),
+        ("math.sqrt(v_hat)", "math.sqrt(square) / (ONE - BETA2 ** np.float32(step))")
     ],
     "EPS is added to the root of v itself; it is added to that of the corrected v_hat.": [
         (
             "(math.sqrt(v_hat) + EPS)",
             "((math.sqrt(square) + EPS) / math.sqrt(ONE - BETA2 ** np.float32(step)))",
-        ),
+        )
     ],
     "EPS stands inside the root: it is sqrt(v_hat) + EPS.": [
-        ("math.sqrt(v_hat) + EPS", "math.sqrt(v_hat + EPS)"),
+        ("math.sqrt(v_hat) + EPS", "math.sqrt(v_hat + EPS)")
     ],
     "The bias correction is missing: m_hat is new_m / (1 - BETA1 ** step), v_hat "
     "new_v / (1 - BETA2 ** step).": [
@@ -79,6 +79,6 @@ MISTAKES = {
         (
             "w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)",
             "w[i] - LR * DECAY * w[i] + LR * m_hat / (math.sqrt(v_hat) + EPS)",
-        ),
+        )
     ],
 }

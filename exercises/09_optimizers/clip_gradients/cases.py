@@ -32,9 +32,5 @@ def case(rng: np.random.Generator, n: int, kind: int) -> Case:
         return {"out": (wide / norm if longer else wide).astype(np.float32)}
 
     return Case(
-        args={"grad": grad, "out": poison(n)},
-        grid=1,
-        block=BLOCK,
-        expected=by(norm),
-        per="block",
+        args={"grad": grad, "out": poison(n)}, grid=1, block=BLOCK, expected=by(norm), per="block"
     )

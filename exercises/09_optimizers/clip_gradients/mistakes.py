@@ -5,7 +5,7 @@ MISTAKES = {
         (
             "MOST / norm if norm > MOST else np.float32(1)",
             "MOST / norm if norm > 2 * MOST else np.float32(1)",
-        ),
+        )
     ],
     "Each element was clipped for itself, to -MOST ... MOST. The vector as a whole "
     "is made shorter, all elements by the same factor.": """
@@ -17,10 +17,10 @@ MISTAKES = {
         (
             "MOST / norm if norm > MOST else np.float32(1)",
             "MOST / norm if norm > 0 else np.float32(1)",
-        ),
+        )
     ],
     "The vector is divided by the sum of squares; the norm is its root.": [
-        ("math.sqrt(tile[0])", "tile[0]"),
+        ("math.sqrt(tile[0])", "tile[0]")
     ],
     "The norm is the sum of the sizes here; it is the root of the sum of squares.": [
         ("squares += grad[i] * grad[i]", "squares += abs(grad[i])"),
@@ -32,29 +32,24 @@ MISTAKES = {
     ],
     "The squares were divided by their number: the norm is the root of their sum, "
     "not of their mean.": [
-        ("math.sqrt(tile[0])", "math.sqrt(tile[0] / np.float32(max(1, grad.size)))"),
+        ("math.sqrt(tile[0])", "math.sqrt(tile[0] / np.float32(max(1, grad.size)))")
     ],
     "Each thread took its own elements for the vector: the sums of the 128 threads "
-    "must be joined.": [
-        ("math.sqrt(tile[0])", "math.sqrt(squares)"),
-    ],
+    "must be joined.": [("math.sqrt(tile[0])", "math.sqrt(squares)")],
     "The last level of the tree is missing: half must come down to 1.": [
-        ("while half > 0", "while half > 1"),
+        ("while half > 0", "while half > 1")
     ],
     "The first level of the tree is missing: half begins at 64.": [
-        ("half = BLOCK // 2", "half = BLOCK // 4"),
+        ("half = BLOCK // 2", "half = BLOCK // 4")
     ],
     "Only the first 128 elements count for the norm: each thread took one.": [
         (
             "    for i in range(tid, grad.size, BLOCK):\n        squares",
             "    for i in range(tid, min(grad.size, BLOCK), BLOCK):\n        squares",
-        ),
+        )
     ],
     "The elements behind the last whole 128 are missing in the norm.": [
-        (
-            "        squares +=",
-            "        if i < grad.size // BLOCK * BLOCK:\n            squares +=",
-        ),
+        ("        squares +=", "        if i < grad.size // BLOCK * BLOCK:\n            squares +=")
     ],
     "Only the first 128 elements were written, and count: each thread took one. "
     "There are 128 threads and takes the rest in a loop.": """
@@ -73,12 +68,12 @@ MISTAKES = {
             out[tid] = grad[tid] * (MOST / norm if norm > MOST else np.float32(1))
     """,
     "Nothing was made shorter: this is grad itself.": [
-        ("    cuda.syncthreads()  # all sums are there before any thread adds another's\n", ""),
+        ("    cuda.syncthreads()  # all sums are there before any thread adds another's\n", "")
     ],
     "A vector that is too long became 0; it is made shorter.": [
         (
             "MOST / norm if norm > MOST else np.float32(1)",
             "np.float32(0) if norm > MOST else np.float32(1)",
-        ),
+        )
     ],
 }

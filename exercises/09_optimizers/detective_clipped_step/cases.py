@@ -33,12 +33,15 @@ def case(rng: np.random.Generator, n: int, quarters: int) -> Case:
     terms = np.abs(v) + np.abs(g)
     return Case(
         args={
-            "w": w, "grad": grad, "norm": norm, "velocity": velocity,
-            "new_w": poison(n), "new_velocity": poison(n),
+            "w": w,
+            "grad": grad,
+            "norm": norm,
+            "velocity": velocity,
+            "new_w": poison(n),
+            "new_velocity": poison(n),
         },
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected=along(factor),
         scale={"new_w": np.abs(w64) + LR * terms, "new_velocity": terms},
-
-    )  # fmt: skip
+    )

@@ -24,12 +24,14 @@ def case(rng: np.random.Generator, n: int) -> Case:
     terms = np.abs(v) + np.abs(g)
     return Case(
         args={
-            "w": w, "grad": grad, "velocity": velocity,
-            "new_w": poison(n), "new_velocity": poison(n),
+            "w": w,
+            "grad": grad,
+            "velocity": velocity,
+            "new_w": poison(n),
+            "new_velocity": poison(n),
         },
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected=along(speed),
         scale={"new_w": np.abs(w64) + LR * terms, "new_velocity": terms},
-
-    )  # fmt: skip
+    )

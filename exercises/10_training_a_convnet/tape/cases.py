@@ -11,8 +11,10 @@ from gpukit.course import Case, called, poison
 ADD, MUL, ADD_NUMBER, MUL_NUMBER, NUMBER_ADD, NUMBER_MUL, TANH, RELU = range(8)
 TREE, SHARED, FUNCTIONS, DOUBLINGS, ALL = range(1, 6)
 WORDS = {
-    SHARED: (ADD, MUL), FUNCTIONS: (ADD, MUL, TANH, RELU), ALL: tuple(range(8)) + (ADD, MUL) * 4,
-}  # fmt: skip
+    SHARED: (ADD, MUL),
+    FUNCTIONS: (ADD, MUL, TANH, RELU),
+    ALL: tuple(range(8)) + (ADD, MUL) * 4,
+}
 # Leaves, operations, kind of program.
 SHAPES = {
     "one operation": (2, 1, TREE),
@@ -57,16 +59,23 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
     terms = backwards([tuple((k, abs(s)) for k, s in part) for part in parts], ordered(parts))
     return called(
         args={
-            "x": x, "program": program, "constants": constants, "value": poison(1, float),
-            "grad": poison(n, float), "grad_twice": poison(n, float),
+            "x": x,
+            "program": program,
+            "constants": constants,
+            "value": poison(1, float),
+            "grad": poison(n, float),
+            "grad_twice": poison(n, float),
             "grad_shared": poison(n + 1, float),
         },
         expected=shared(7 * right, 7),  # of the last result times 1, times 5 and itself
-        scale={"value": np.array([4 + np.abs(values).max()]), "grad": terms[:n],
-               "grad_twice": 2 * terms[:n], "grad_shared": 7 * np.append(terms[:n], 1)},
+        scale={
+            "value": np.array([4 + np.abs(values).max()]),
+            "grad": terms[:n],
+            "grad_twice": 2 * terms[:n],
+            "grad_shared": 7 * np.append(terms[:n], 1),
+        },
         shown=shown(x, program, constants),
-
-    )  # fmt: skip
+    )
 
 
 # ---- programs -----------------------------------------------------------------------------------
@@ -87,9 +96,13 @@ def written(rng: np.random.Generator, x: np.ndarray, numbers: np.ndarray, kind: 
 
 
 def chosen(
-    rng: np.random.Generator, rows: list[tuple[int, int, int]], values: list[float],
-    numbers: np.ndarray, step: int, kind: int,
-) -> tuple[int, int, int]:  # fmt: skip
+    rng: np.random.Generator,
+    rows: list[tuple[int, int, int]],
+    values: list[float],
+    numbers: np.ndarray,
+    step: int,
+    kind: int,
+) -> tuple[int, int, int]:
     """Return the next operation: every result goes into the next, joined by any earlier one."""
     last, leaves = len(values) - 1, len(values) - step
     if kind == DOUBLINGS:
@@ -149,8 +162,16 @@ def shown(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> str:
         return f"{len(program)} operations that begin with {len(x)} values"
     names = "abcdefghijkl"
     lines = [f"{names[k]} = Value({v:.3g})" for k, v in enumerate(x)]
-    forms = ("{a} + {b}", "{a} * {b}", "{a} + {c:.3g}", "{a} * {c:.3g}", "{c:.3g} + {a}",
-             "{c:.3g} * {a}", "{a}.tanh()", "{a}.relu()")  # fmt: skip
+    forms = (
+        "{a} + {b}",
+        "{a} * {b}",
+        "{a} + {c:.3g}",
+        "{a} * {c:.3g}",
+        "{c:.3g} + {a}",
+        "{c:.3g} * {a}",
+        "{a}.tanh()",
+        "{a}.relu()",
+    )
     for k, ((word, one, other), c) in enumerate(zip(program.tolist(), numbers, strict=True)):
         made = forms[word].format(a=names[one], b=names[other], c=c)
         lines.append(f"{names[len(x) + k]} = {made}")

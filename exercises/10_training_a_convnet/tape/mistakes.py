@@ -37,13 +37,11 @@ MISTAKES = {
             "        for value in reversed(order):\n"
             "            for part, slope in value.made_of:\n"
             "                part.grad = slope * value.grad\n",
-        ),
+        )
     ],
     "The second backward left grad as the first one had: it set grad to 0, or did "
     "not visit again what the first one had visited. It must add to what is there: a "
-    "weight may go into two losses.": [
-        ("value.grad += found[value]", "value.grad = found[value]"),
-    ],
+    "weight may go into two losses.": [("value.grad += found[value]", "value.grad = found[value]")],
     "What stood in grad from an earlier loss was handed on again. Each backward "
     "hands on the derivatives of its own loss alone: collect them beside grad, then "
     "add them.": [
@@ -61,16 +59,14 @@ MISTAKES = {
         (
             "            value.grad += found[value]\n",
             "            value.grad = 1.0 if value is self else value.grad + found[value]\n",
-        ),
+        )
     ],
     "A second loss did not go through the values that the first one had visited. "
     "Forget what was visited when backward ends.": [
-        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__"),
+        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
     ],
     "All gradients are 0: the derivative of the result by itself is 1, and backward "
-    "begins with it and goes on to what it was made of.": [
-        ("        found[self] = 1.0\n", ""),
-    ],
+    "begins with it and goes on to what it was made of.": [("        found[self] = 1.0\n", "")],
     "Only the operands of the last operation have a gradient: backward must go on "
     "from each value to what that was made of, the last result first.": [
         (
@@ -107,7 +103,7 @@ MISTAKES = {
             "        for value in order:\n"
             "            for part, slope in value.made_of:\n"
             "                part.grad += slope * value.grad\n",
-        ),
+        )
     ],
     "A value handed on its gradient before all its uses had given theirs. Depth "
     "first is no order for that: visit the operands first, note the value behind "
@@ -143,7 +139,7 @@ MISTAKES = {
             "\n"
             "        self.grad = 1.0\n"
             "        visit(self)\n",
-        ),
+        )
     ],
     "A value handed on its gradient before all its uses had given theirs. Level by "
     "level is no order for that: visit the operands first, note the value behind "
@@ -176,7 +172,7 @@ MISTAKES = {
             "                if part not in seen:\n"
             "                    seen.add(part)\n"
             "                    queue.append(part)\n",
-        ),
+        )
     ],
     "A value handed on its gradient before all its uses had given theirs. The order "
     "in which values leave a stack is no order for that: visit the operands first, "
@@ -209,22 +205,20 @@ MISTAKES = {
             "                if part not in seen:\n"
             "                    seen.add(part)\n"
             "                    stack.append(part)\n",
-        ),
+        )
     ],
     "A value that is used twice handed on its whole gradient twice: backward must "
     "visit each value once, when all its uses have given theirs.": [
-        ("            if value not in seen:\n", "            if True:\n"),
+        ("            if value not in seen:\n", "            if True:\n")
     ],
     "The gradient that backward begins with is the result itself; the derivative of "
-    "the result by itself is 1.": [
-        ("        found[self] = 1.0\n", ""),
-    ],
+    "the result by itself is 1.": [("        found[self] = 1.0\n", "")],
     "The slopes are not multiplied by the gradient of the result, which is what the "
     "chain rule says: part.grad += slope * value.grad.": [
-        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__"),
+        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
     ],
     "The product rule is the wrong way round: a * b grows by b where a grows by 1.": [
-        ("((self, other.data), (other, self.data))", "((self, self.data), (other, other.data))"),
+        ("((self, other.data), (other, self.data))", "((self, self.data), (other, other.data))")
     ],
     "Only the first operand of a sum or a product has a gradient.": [
         (
@@ -241,27 +235,23 @@ MISTAKES = {
         (
             "return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))",
             "return Value(self.data + other.data, ((self, other.data), (other, self.data)))",
-        ),
+        )
     ],
     "The slope of tanh is 1 - y * y with its result y, not with its input.": [
-        ("1.0 - y * y", "1.0 - self.data**2"),
+        ("1.0 - y * y", "1.0 - self.data**2")
     ],
-    "The slope of tanh is 1 - y * y: the square is missing.": [
-        ("1.0 - y * y", "1.0 - y"),
-    ],
-    "The slope of tanh is 1 - y * y; here it is taken for 1.": [
-        ("1.0 - y * y", "1.0"),
-    ],
+    "The slope of tanh is 1 - y * y: the square is missing.": [("1.0 - y * y", "1.0 - y")],
+    "The slope of tanh is 1 - y * y; here it is taken for 1.": [("1.0 - y * y", "1.0")],
     "relu lets gradients through where its input is not above 0: there its slope is 0.": [
-        ("1.0 if self.data > 0 else 0.0", "1.0"),
+        ("1.0 if self.data > 0 else 0.0", "1.0")
     ],
     "The slope of relu at 0 is 0 here: it is 1 only where the input is above 0.": [
-        ("1.0 if self.data > 0 else 0.0", "1.0 if self.data >= 0 else 0.0"),
+        ("1.0 if self.data > 0 else 0.0", "1.0 if self.data >= 0 else 0.0")
     ],
     "The slope of relu is 1 where the input is above 0, not the input.": [
-        ("1.0 if self.data > 0 else 0.0", "max(self.data, 0.0)"),
+        ("1.0 if self.data > 0 else 0.0", "max(self.data, 0.0)")
     ],
     "The gradient of a value times a plain number is that number.": [
-        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__"),
+        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
     ],
 }

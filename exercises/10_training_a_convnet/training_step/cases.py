@@ -40,7 +40,9 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
     fewer = ", one sample less from step to step" if steps > 1 else ""
     return called(
         args={
-            "x": x, "label": label, "weights": np.concatenate([w.ravel() for w in weights]),
+            "x": x,
+            "label": label,
+            "weights": np.concatenate([w.ravel() for w in weights]),
             "most": most,
             **{name: poison(array.shape) for name, array in right.items()},
         },
@@ -48,7 +50,7 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
         scale={name: np.full(a.shape, 2 + np.abs(a).max()) for name, a in right.items()},
         shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs{fewer}, "
         f"gradients {'longer' if kind else 'shorter'} than most = {most[0]:.3g}",
-    )  # fmt: skip
+    )
 
 
 def norm_of(grads: Arrays) -> float:
@@ -98,9 +100,13 @@ class Training:
         of_hat = g * gain
         of_sums = (of_hat - of_hat.mean(axis=0) - hat * (of_hat * hat).mean(axis=0)) / deviation
         return losses, [
-            of_sums.T @ x, of_sums.sum(axis=0), (g * hat).sum(axis=0), g.sum(axis=0), grad.T @ h,
+            of_sums.T @ x,
+            of_sums.sum(axis=0),
+            (g * hat).sum(axis=0),
+            g.sum(axis=0),
+            grad.T @ h,
             grad.sum(axis=0),
-        ]  # fmt: skip
+        ]
 
     def run(self, batches: list[Batch], bounds: list[float]) -> dict[str, np.ndarray]:
         """Return what the steps leave."""
@@ -114,8 +120,10 @@ class Training:
             losses.append(each.mean())
         flat = [w.ravel() for w in self.weights]
         left = {
-            "first": np.concatenate(flat[:2]), "norm": np.concatenate(flat[2:4]),
-            "last": np.concatenate(flat[4:]), "averages": np.concatenate([self.mean, self.var]),
+            "first": np.concatenate(flat[:2]),
+            "norm": np.concatenate(flat[2:4]),
+            "last": np.concatenate(flat[4:]),
+            "averages": np.concatenate([self.mean, self.var]),
             "losses": np.array(losses),
-        }  # fmt: skip
+        }
         return {name: array.astype(np.float32) for name, array in left.items()}

@@ -28,9 +28,11 @@ def run(training_step, x, label, weights, most, first, norm, last, averages, los
         losses[k] = number(loss)
     state = parameters.state()
     for out, layer, names in (
-        (first, 0, ("weight", "bias")), (norm, 1, ("weight", "bias")),
-        (last, 3, ("weight", "bias")), (averages, 1, ("mean", "var")),
-    ):  # fmt: skip
+        (first, 0, ("weight", "bias")),
+        (norm, 1, ("weight", "bias")),
+        (last, 3, ("weight", "bias")),
+        (averages, 1, ("mean", "var")),
+    ):
         out[:] = np.concatenate([state[f"{layer}.{name}"].ravel() for name in names])
 
 

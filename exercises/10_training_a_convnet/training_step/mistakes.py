@@ -2,7 +2,7 @@
 
 MISTAKES = {
     "No weight has moved: optimizer.step() is missing, or the gradients are 0 when it comes.": [
-        ("    optimizer.step()\n", ""),
+        ("    optimizer.step()\n", "")
     ],
     "The step comes before backward: it moves the weights by the gradients of the "
     "batch before, in the first step by zeros.": [
@@ -13,7 +13,7 @@ MISTAKES = {
             "    optimizer.step()\n"
             "    model.backward(saved, grad)\n"
             "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n",
-        ),
+        )
     ],
     "Gradients that are short enough were made longer: clip_grad_norm leaves a norm "
     "below most as it is.": [
@@ -23,13 +23,13 @@ MISTAKES = {
             "    host = grads.copy_to_host()\n"
             "    grads.copy_to_device(host * (most / (host**2).sum() ** "
             "0.5).astype(host.dtype))\n",
-        ),
+        )
     ],
     "backward was given the scores; it takes the gradient of the loss by the scores.": [
-        ("model.backward(saved, grad)", "model.backward(saved, logits)"),
+        ("model.backward(saved, grad)", "model.backward(saved, logits)")
     ],
     "The optimizer made two steps with the same gradients.": [
-        ("    optimizer.step()\n", "    optimizer.step()\n    optimizer.step()\n"),
+        ("    optimizer.step()\n", "    optimizer.step()\n    optimizer.step()\n")
     ],
     "The weights go uphill: the optimizer subtracts the gradient, so give it the "
     "gradient as it is.": [
@@ -37,7 +37,7 @@ MISTAKES = {
             "    model.backward(saved, grad)\n",
             "    minus = gpukit.cuda.to_device(-grad.copy_to_host())\n"
             "    model.backward(saved, minus)\n",
-        ),
+        )
     ],
     "The gradients are those of the sum of the losses; training takes the gradient "
     "of the mean, which nn.cross_entropy returns.": [
@@ -45,7 +45,7 @@ MISTAKES = {
             "    model.backward(saved, grad)\n",
             "    whole = gpukit.cuda.to_device(grad.copy_to_host() * len(x))\n"
             "    model.backward(saved, whole)\n",
-        ),
+        )
     ],
     "The gradients are divided by the number of samples twice: that of "
     "nn.cross_entropy is the mean's already.": [
@@ -54,14 +54,14 @@ MISTAKES = {
             "    host = grad.copy_to_host()\n"
             "    model.backward(saved, gpukit.cuda.to_device(host / "
             "host.dtype.type(len(x))))\n",
-        ),
+        )
     ],
     "The scores went through softmax before nn.cross_entropy, which has its own inside.": [
-        ("nn.cross_entropy(logits, label)", "nn.cross_entropy(gpukit.softmax(logits), label)"),
+        ("nn.cross_entropy(logits, label)", "nn.cross_entropy(gpukit.softmax(logits), label)")
     ],
     "The gradients are not made shorter: call gpukit.clip_grad_norm on "
     "optimizer.parameters.grad between backward and step.": [
-        ("    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n", ""),
+        ("    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n", "")
     ],
     "The gradient of the scores was made shorter. It is the gradients of the "
     "weights, all of them together, whose norm is bounded: optimizer.parameters.grad.": [
@@ -69,7 +69,7 @@ MISTAKES = {
             "    model.backward(saved, grad)\n"
             "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n",
             "    gpukit.clip_grad_norm(grad, most)\n    model.backward(saved, grad)\n",
-        ),
+        )
     ],
     "Each weight's gradients were made shorter for themselves. The norm is that of "
     "all of them together: clip optimizer.parameters.grad once.": [
@@ -79,7 +79,7 @@ MISTAKES = {
             "        for part in vars(layer).values():\n"
             "            if isinstance(part, nn.Parameter):\n"
             "                gpukit.clip_grad_norm(part.grad, most)\n",
-        ),
+        )
     ],
     "Each number of the gradient was cut at -most and most; they are all scaled by "
     "the same factor.": [
@@ -87,14 +87,14 @@ MISTAKES = {
             "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n",
             "    grads = optimizer.parameters.grad\n"
             "    grads.copy_to_device(grads.copy_to_host().clip(-most, most))\n",
-        ),
+        )
     ],
     "The weights themselves were made shorter, where their gradients were meant: "
     "optimizer.parameters.grad.": [
-        ("optimizer.parameters.grad, most", "optimizer.parameters.value, most"),
+        ("optimizer.parameters.grad, most", "optimizer.parameters.value, most")
     ],
     "Only the last layer has learned: model.backward goes through all layers.": [
-        ("model.backward(saved, grad)", "model.layers[-1].backward(saved[-1], grad)"),
+        ("model.backward(saved, grad)", "model.layers[-1].backward(saved[-1], grad)")
     ],
     "Only the first layer has learned: the optimizer must move the weights of all.": [
         (
@@ -104,7 +104,7 @@ MISTAKES = {
             "    host[8 * (x.shape[1] + 1) :] = 0\n"
             "    grads.copy_to_device(host)\n"
             "    optimizer.step()",
-        ),
+        )
     ],
     "The optimizer began anew in each call: its velocity lives from step to step, so "
     "use the one that is given.": [
@@ -113,7 +113,7 @@ MISTAKES = {
             "    all_of_it = optimizer.parameters\n"
             "    gpukit.sgd_step(all_of_it.value, all_of_it.grad, "
             'lr=optimizer.rates["lr"])\n',
-        ),
+        )
     ],
     "Only the first sample counts: x and label hold a batch.": [
         ("model.forward(x)", "model.forward(x[:1])"),
@@ -129,7 +129,7 @@ MISTAKES = {
             "    loss, grad = nn.cross_entropy(logits, label)\n",
             "    loss, _ = nn.cross_entropy(model.forward(x)[0], label)\n"
             "    _, grad = nn.cross_entropy(logits, label)\n",
-        ),
+        )
     ],
     "BatchNorm has seen no batch: in training the model must not run under nn.inference.": """
         with nn.inference(model):
@@ -155,20 +155,20 @@ MISTAKES = {
             "    model.layers[1].mean.value.copy_to_device(mean)\n"
             "    model.layers[1].var.value.copy_to_device(var)\n"
             "    return float(loss.copy_to_host())",
-        ),
+        )
     ],
     "The weights are right. The loss returned is the sum over the batch, not the mean.": [
-        ("float(loss.copy_to_host())", "float(loss.copy_to_host()) * len(x)"),
+        ("float(loss.copy_to_host())", "float(loss.copy_to_host()) * len(x)")
     ],
     "The weights are right. The loss returned is divided by the number of samples, "
     "and was the mean already.": [
-        ("float(loss.copy_to_host())", "float(loss.copy_to_host()) / len(x)"),
+        ("float(loss.copy_to_host())", "float(loss.copy_to_host()) / len(x)")
     ],
     "The weights are right. The loss returned is that of the first sample, not the mean.": [
         (
             "float(loss.copy_to_host())",
             "float(nn.cross_entropy(logits[:1], label[:1])[0].copy_to_host())",
-        ),
+        )
     ],
     "The weights are right. What is returned is the norm of the gradients, not the loss.": [
         (
@@ -182,6 +182,6 @@ MISTAKES = {
         (
             "float(loss.copy_to_host())",
             "(logits.copy_to_host().argmax(axis=1) == label.copy_to_host()).mean()",
-        ),
+        )
     ],
 }

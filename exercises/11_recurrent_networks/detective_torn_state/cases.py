@@ -26,9 +26,12 @@ def case(rng: np.random.Generator, steps: int, n: int, units: int) -> Case:
     x, wide = from_input.astype(np.float64), w.astype(np.float64)
 
     def left(
-        weights: np.ndarray = wide, *, keep: bool = True, function: np.ufunc = np.tanh,
+        weights: np.ndarray = wide,
+        *,
+        keep: bool = True,
+        function: np.ufunc = np.tanh,
         sequence: np.ndarray = x,
-    ) -> dict[str, np.ndarray]:  # fmt: skip
+    ) -> dict[str, np.ndarray]:
         """Return the states with these weights, where each step goes on from the one before."""
         h, states = np.zeros((n, units)), []
         for t in range(steps):

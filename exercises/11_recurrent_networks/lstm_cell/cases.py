@@ -45,12 +45,9 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
     right = cell(*gates)
     take, keep, new, show = gates
     return Case(
-        args={
-            "sums": sums, "c": c, "new_h": poison((n, units)), "new_c": poison((n, units)),
-        },
+        args={"sums": sums, "c": c, "new_h": poison((n, units)), "new_c": poison((n, units))},
         grid=(-(-units // BLOCK[0]), -(-n // BLOCK[1])),
         block=BLOCK,
         expected=right,
         scale={"new_c": np.abs(old) + 1, "new_h": np.ones((n, units))},
-
-    )  # fmt: skip
+    )

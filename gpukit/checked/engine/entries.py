@@ -133,8 +133,20 @@ def checking() -> tuple[int, ...]:
     def run(  # type: ignore[no-untyped-def]
         checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
     ):
-        shadow_rows.check_run(checker, segment, address, step, size, cells, stride, location,
-                              thread, apart, count, kind)  # fmt: skip
+        shadow_rows.check_run(
+            checker,
+            segment,
+            address,
+            step,
+            size,
+            cells,
+            stride,
+            location,
+            thread,
+            apart,
+            count,
+            kind,
+        )
         return 0
 
     own = {"access": access, "row": row, "row_free": row_free, "area": area, "run": run}
@@ -225,8 +237,13 @@ def recording() -> tuple[int, ...]:
         events.event(checker, w.E_VALUE, location, thread, variable, bits, real, 0)
         return 0
 
-    own = {"access": access, "row": row, "row_free": taken, "barrier": barrier,
-           "grid_barrier": grid_barrier}  # fmt: skip
+    own = {
+        "access": access,
+        "row": row,
+        "row_free": taken,
+        "barrier": barrier,
+        "grid_barrier": grid_barrier,
+    }
     return _table({**_common(), **own, "sync_warps": sync_warps, "work": work, "value": value})
 
 
@@ -336,20 +353,46 @@ def _common() -> dict[str, Any]:
 
     @_entry("note")
     def note(checker, what, location, other, segment, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
-        return findings.put_note(checker, what, location, other, segment, thread, who, block,
-                                 address, size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
+        return findings.put_note(
+            checker,
+            what,
+            location,
+            other,
+            segment,
+            thread,
+            who,
+            block,
+            address,
+            size & 0xFFFFFFFF,
+            size >> 32,
+            a,
+            b,
+        )
 
     @_entry("branch")
     def nothing(checker, a, b, c, d, e):  # type: ignore[no-untyped-def]
         return 0
 
     return {
-        "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
-        "fence": fence, "sync_warps": sync_warps, "check_mask": check_mask,
-        "check_source": check_source, "outside": outside, "segment": segment, "branch": nothing,
-        "area": nothing, "run": nothing, "work": nothing, "value": nothing, "note": note,
-        "after_return": after_return, "grid_return": grid_return, "tick": tick,
-    }  # fmt: skip
+        "begin_block": begin_block,
+        "barrier": barrier,
+        "grid_barrier": grid_barrier,
+        "fence": fence,
+        "sync_warps": sync_warps,
+        "check_mask": check_mask,
+        "check_source": check_source,
+        "outside": outside,
+        "segment": segment,
+        "branch": nothing,
+        "area": nothing,
+        "run": nothing,
+        "work": nothing,
+        "value": nothing,
+        "note": note,
+        "after_return": after_return,
+        "grid_return": grid_return,
+        "tick": tick,
+    }
 
 
 def _table(functions: dict[str, Any]) -> tuple[int, ...]:

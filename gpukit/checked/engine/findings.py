@@ -9,30 +9,66 @@ from gpukit.compiler.runtime.raw import invoke, peek, poke
 
 @compiled
 def note(  # type: ignore[no-untyped-def]
-    checker, what, location, other_location, segment, thread, other_thread, other_block, address,
-    size, hazard, a, b,
-):  # fmt: skip
+    checker,
+    what,
+    location,
+    other_location,
+    segment,
+    thread,
+    other_thread,
+    other_block,
+    address,
+    size,
+    hazard,
+    a,
+    b,
+):
     """Report a finding (`put_note`); return its row or 0."""
     function = peek(checker, w.FUNCTIONS + w.NOTE)
-    given = (checker, what, location, other_location, segment, thread, other_thread, other_block,
-             address, size | hazard << 32, a, b)  # fmt: skip
+    given = (
+        checker,
+        what,
+        location,
+        other_location,
+        segment,
+        thread,
+        other_thread,
+        other_block,
+        address,
+        size | hazard << 32,
+        a,
+        b,
+    )
     return invoke(function, given)
 
 
 @compiled
 def put_note(  # type: ignore[no-untyped-def]
-    checker, what, location, other_location, segment, thread, other_thread, other_block, address,
-    size, hazard, a, b,
-):  # fmt: skip
+    checker,
+    what,
+    location,
+    other_location,
+    segment,
+    thread,
+    other_thread,
+    other_block,
+    address,
+    size,
+    hazard,
+    a,
+    b,
+):
     """Put a finding into the table, or count it if its lines are there; return its row or 0."""
     table, count = peek(checker, w.FINDINGS), peek(checker, w.FOUND)
     number = peek(segment, w.NUMBER) if segment else -1
     row = table
     for _ in range(count):
         if (
-            peek(row, w.F_WHAT) == what and peek(row, w.F_LOCATION) == location
-            and peek(row, w.F_OTHER_LOCATION) == other_location and peek(row, w.F_SEGMENT) == number
-        ):  # fmt: skip
+            peek(row, w.F_WHAT) == what
+            and peek(row, w.F_LOCATION) == location
+            and peek(row, w.F_OTHER_LOCATION) == other_location
+            and peek(row, w.F_SEGMENT) == number
+        ):
             poke(row, w.F_COUNT, peek(row, w.F_COUNT) + 1)
             return 0
         row += 8 * w.FINDING_WORDS

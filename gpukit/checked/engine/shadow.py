@@ -18,7 +18,7 @@ from gpukit.checked.engine.epochs import (
     now,
     relation,
     since,
-)  # fmt: skip
+)
 from gpukit.checked.engine.findings import note
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
@@ -80,9 +80,21 @@ def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no
 
 @compiled
 def _clash(  # type: ignore[no-untyped-def]
-    checker, segment, address, size, location, thread, kind, epoch, how, other, other_location,
-    hazard, was_atomic, value,
-):  # fmt: skip
+    checker,
+    segment,
+    address,
+    size,
+    location,
+    thread,
+    kind,
+    epoch,
+    how,
+    other,
+    other_location,
+    hazard,
+    was_atomic,
+    value,
+):
     """Report an access that conflicts with one by `other`, NOBODY if its thread is not known.
 
     NOBODY less 32 is an unknown lane of the thread's own warp.
@@ -95,8 +107,21 @@ def _clash(  # type: ignore[no-untyped-def]
         what = w.WARP_RACE
     if how == OTHER_BLOCK:
         other_block = w.NOBODY if other == w.NOBODY else block_of(checker, epoch)
-    note(checker, what, location, other_location, segment, thread, max(other, w.NOBODY),
-         other_block, address, size, hazard, 0, int(kind == w.UPDATE))  # fmt: skip
+    note(
+        checker,
+        what,
+        location,
+        other_location,
+        segment,
+        thread,
+        max(other, w.NOBODY),
+        other_block,
+        address,
+        size,
+        hazard,
+        0,
+        int(kind == w.UPDATE),
+    )
 
 
 @compiled
@@ -139,8 +164,22 @@ def _against_write(checker, segment, space, address, size, cell, location, threa
         how, writer = OTHER_BLOCK, w.NOBODY
     other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(checker, segment, address, size, location, thread, kind, epoch, how, writer,
-           other_location, hazard, was_atomic, value)  # fmt: skip
+    _clash(
+        checker,
+        segment,
+        address,
+        size,
+        location,
+        thread,
+        kind,
+        epoch,
+        how,
+        writer,
+        other_location,
+        hazard,
+        was_atomic,
+        value,
+    )
     return 0
 
 
@@ -197,8 +236,22 @@ def _against_reads(checker, segment, space, address, size, cell, location, threa
             if _is_before(checker, how, location, thread, other, epoch):
                 return
     other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
-    _clash(checker, segment, address, size, location, thread, kind, epoch, how, other,
-           other_location, w.READ_WRITE, False, 0)  # fmt: skip
+    _clash(
+        checker,
+        segment,
+        address,
+        size,
+        location,
+        thread,
+        kind,
+        epoch,
+        how,
+        other,
+        other_location,
+        w.READ_WRITE,
+        False,
+        0,
+    )
 
 
 @compiled
@@ -314,8 +367,21 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     if kind == w.LOAD and peek(segment, w.CONSTANT) and not odd:
         return
     if odd:
-        note(checker, w.MISALIGNED, location, -1, segment, thread, -1, -1, address, size, 0,
-             natural, 0)  # fmt: skip
+        note(
+            checker,
+            w.MISALIGNED,
+            location,
+            -1,
+            segment,
+            thread,
+            -1,
+            -1,
+            address,
+            size,
+            0,
+            natural,
+            0,
+        )
     begin = peek(segment, w.BEGIN)
     first = (address - begin) >> shift
     # Never beyond the segment, whatever size of an access is recorded.

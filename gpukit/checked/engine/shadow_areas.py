@@ -61,8 +61,20 @@ def area(checker, location, thread, count, address, step, size, mask, rounds, le
     if _is_settled(checker, cells, stride, count, jump, lines):
         return 1
     for j in range(lines):
-        run(checker, segment, address + j * leap, step, size, cells + j * jump, stride, location,
-            thread, 1, count, w.LOAD)  # fmt: skip
+        run(
+            checker,
+            segment,
+            address + j * leap,
+            step,
+            size,
+            cells + j * jump,
+            stride,
+            location,
+            thread,
+            1,
+            count,
+            w.LOAD,
+        )
     _settle(checker, segment, cells, stride, count, jump, lines)
     return 1
 
@@ -78,10 +90,14 @@ def _is_settled(checker, cells, stride, count, jump, lines):  # type: ignore[no-
     """Tell whether further readers of these elements add nothing, since there was no write."""
     row = _row_of(checker, cells)
     return (
-        (peek(row, 0) == peek(checker, w.NOW)) & (peek(row, 1) == peek(checker, w.WRITES))
-        & (peek(row, 2) == cells) & (peek(row, 3) == stride) & (peek(row, 4) == count)
-        & (peek(row, 5) == jump) & (peek(row, 6) == lines)
-    )  # fmt: skip
+        (peek(row, 0) == peek(checker, w.NOW))
+        & (peek(row, 1) == peek(checker, w.WRITES))
+        & (peek(row, 2) == cells)
+        & (peek(row, 3) == stride)
+        & (peek(row, 4) == count)
+        & (peek(row, 5) == jump)
+        & (peek(row, 6) == lines)
+    )
 
 
 @compiled

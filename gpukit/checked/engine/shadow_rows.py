@@ -95,8 +95,9 @@ def row_free(checker, location, thread, count, address, step, size, mask):  # ty
     while k < count:
         apart = _apart(mask, k, count)
         n = _run_length(mask, k, count, apart)
-        if not _all_free(cells + k * stride, stride * apart, n, low, block, barrier, thread + k,
-                         apart):  # fmt: skip
+        if not _all_free(
+            cells + k * stride, stride * apart, n, low, block, barrier, thread + k, apart
+        ):
             return 0
         k = _run_begin(mask, k + (n - 1) * apart + 1, count)
     return 1
@@ -165,16 +166,39 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
         else:
             cells = peek(segment, w.CELLS) + 8 * ((at - peek(segment, w.BEGIN)) >> shift)
             if peek(segment, w.SPACE) == w.LOCAL:
-                _own(checker, location, thread + k, apart, n, at, step * apart, size, cells,
-                     8 * (step >> shift) * apart, kind)  # fmt: skip
+                _own(
+                    checker,
+                    location,
+                    thread + k,
+                    apart,
+                    n,
+                    at,
+                    step * apart,
+                    size,
+                    cells,
+                    8 * (step >> shift) * apart,
+                    kind,
+                )
             elif step == 0 and kind == w.LOAD:
                 # Of threads that all read one element, the first and the last represent the others.
                 run(checker, segment, at, 0, size, cells, 0, location, thread + k, 0, 1, kind)
                 if n > 1:
                     run(checker, segment, at, 0, size, cells, 0, location, far, 0, 1, kind)
             else:
-                run(checker, segment, at, step * apart, size, cells, 8 * (step >> shift) * apart,
-                    location, thread + k, apart, n, kind)  # fmt: skip
+                run(
+                    checker,
+                    segment,
+                    at,
+                    step * apart,
+                    size,
+                    cells,
+                    8 * (step >> shift) * apart,
+                    location,
+                    thread + k,
+                    apart,
+                    n,
+                    kind,
+                )
         k = _run_begin(mask, far + 1 - thread, count)
 
 
@@ -191,8 +215,14 @@ def _own(checker, location, thread, next_thread, count, address, step, size, cel
     if unset == 0:
         return
     for k in range(count):
-        record(checker, location, thread + k * next_thread, address + k * step, size,
-               min(kind, w.STORE))  # fmt: skip
+        record(
+            checker,
+            location,
+            thread + k * next_thread,
+            address + k * step,
+            size,
+            min(kind, w.STORE),
+        )
 
 
 @compiled
@@ -201,8 +231,20 @@ def run(  # type: ignore[no-untyped-def]
 ):
     """Check accesses to equally spaced elements (`check_run`)."""
     function = peek(checker, w.FUNCTIONS + w.RUN)
-    given = (checker, segment, address, step, size, cells, stride, location, thread, next_thread,
-             count, kind)  # fmt: skip
+    given = (
+        checker,
+        segment,
+        address,
+        step,
+        size,
+        cells,
+        stride,
+        location,
+        thread,
+        next_thread,
+        count,
+        kind,
+    )
     invoke(function, given)
 
 
@@ -222,15 +264,30 @@ def check_run(  # type: ignore[no-untyped-def]
         known = low if space == w.GLOBAL else 0
         state = 1
         if peek(cells + gap, 0) >= recent << w.EPOCH:  # the first was read in this interval
-            state = _load_state(cells, gap, stride, count, known, block, barrier, recent, thread,
-                                next_thread)  # fmt: skip
+            state = _load_state(
+                cells, gap, stride, count, known, block, barrier, recent, thread, next_thread
+            )
         if state == 1:
-            state = _note_loads(cells, gap, stride, count, epoch, low, known, block, barrier,
-                                recent, location, thread, next_thread)  # fmt: skip
+            state = _note_loads(
+                cells,
+                gap,
+                stride,
+                count,
+                epoch,
+                low,
+                known,
+                block,
+                barrier,
+                recent,
+                location,
+                thread,
+                next_thread,
+            )
     elif kind == w.CLAIM and count > 1:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
-        state = _claim(cells, gap, stride, count, epoch, low, block, barrier, location, thread,
-                       next_thread)  # fmt: skip
+        state = _claim(
+            cells, gap, stride, count, epoch, low, block, barrier, location, thread, next_thread
+        )
     else:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
         state = _store_state(cells, gap, stride, count, low, block, barrier, thread, next_thread)
@@ -252,13 +309,27 @@ def _load_state(  # type: ignore[no-untyped-def]
     state = 0
     if stride == 8:
         for k in range(count):
-            state |= _one_load(peek(cells, k), peek(cells + gap, k), known, block, barrier,
-                               recent, thread + k * next_thread)  # fmt: skip
+            state |= _one_load(
+                peek(cells, k),
+                peek(cells + gap, k),
+                known,
+                block,
+                barrier,
+                recent,
+                thread + k * next_thread,
+            )
     else:
         for k in range(count):
             at = cells + k * stride
-            state |= _one_load(peek(at, 0), peek(at + gap, 0), known, block, barrier, recent,
-                               thread + k * next_thread)  # fmt: skip
+            state |= _one_load(
+                peek(at, 0),
+                peek(at + gap, 0),
+                known,
+                block,
+                barrier,
+                recent,
+                thread + k * next_thread,
+            )
     return state
 
 

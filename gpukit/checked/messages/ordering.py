@@ -7,8 +7,11 @@ from gpukit.checked.messages.phrases import ONCE, Facts
 Words = tuple[str, str]
 _DOES = {**ONCE, "both": "reads and writes"}
 _DOING = {
-    "read": "reading", "write": "writing", "atomic": "updating", "both": "reading and writing",
-}  # fmt: skip
+    "read": "reading",
+    "write": "writing",
+    "atomic": "updating",
+    "both": "reading and writing",
+}
 
 
 def stream_race(facts: Facts) -> Words:

@@ -228,8 +228,12 @@ def segment(text: Any, node: ast.AST) -> str:
 
 
 _ATOMICS: dict[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
-}  # fmt: skip
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+}
 
 
 def atomic_update(source: Any, element: Any) -> str:

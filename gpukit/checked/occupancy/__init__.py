@@ -128,10 +128,7 @@ def occupancy(
 
 
 def best_block(
-    gpu: Gpu,
-    registers: int,
-    shared_static: int = 0,
-    shared_dynamic: int | Callable[[int], int] = 0,
+    gpu: Gpu, registers: int, shared_static: int = 0, shared_dynamic: int | Callable[[int], int] = 0
 ) -> Occupancy | None:
     """Return the block size with the most running threads, the largest such; None if none runs.
 

@@ -82,8 +82,15 @@ _WORDS: dict[str, Callable[[Occupancy], str]] = {
 # ---- a table in plain text -----------------------------------------------------------------------
 
 _HEADERS = (
-    "GPU", "SMs", "registers", "blocks/SM", "warps/SM", "occupancy", "limited by", "best block",
-)  # fmt: skip
+    "GPU",
+    "SMs",
+    "registers",
+    "blocks/SM",
+    "warps/SM",
+    "occupancy",
+    "limited by",
+    "best block",
+)
 _LEFT = (0, 6)
 
 

@@ -64,9 +64,11 @@ class _Copy(NamedTuple):
     def accesses(self, tracker: Tracker) -> list[Access]:
         uses = ((WRITE, self.out), (READ, self.to))
         return [
-            a for use, is_so in uses if is_so
+            a
+            for use, is_so in uses
+            if is_so
             for a in tracker.accesses(self.host, use, self.kind, self.name)
-        ]  # fmt: skip
+        ]
 
 
 def _copies(tracker: Tracker, launch: Launch) -> Iterator[_Copy]:

@@ -18,9 +18,15 @@ UNLOCK, FREE, CHANGE = "unlock", "free", "change"
 def stream_race(other: Any, mine: Any, frame: Any) -> Finding:
     """Return the finding for an operation in a stream and an earlier one in another stream."""
     return _made(
-        "stream-race", other, frame, mine.bytes, mine.name,
-        use=mine.use, call=mine.operation.what, **_stream("stream", mine.operation, frame),
-    )  # fmt: skip
+        "stream-race",
+        other,
+        frame,
+        mine.bytes,
+        mine.name,
+        use=mine.use,
+        call=mine.operation.what,
+        **_stream("stream", mine.operation, frame),
+    )
 
 
 def host_race(other: Any, use: str, frame: Any) -> Finding:
@@ -35,10 +41,12 @@ def _made(
     here, there = places.of_frame(frame), other.operation.place
     found = places.name_of(frame, lambda value: _holds(value, other.root, touched))
     details |= {
-        "array": found or name or other.name, "memory": other.kind,
-        "other_use": other.use, "other_call": other.operation.what,
+        "array": found or name or other.name,
+        "memory": other.kind,
+        "other_use": other.use,
+        "other_call": other.operation.what,
         **_stream("other_stream", other.operation, frame),
-    }  # fmt: skip
+    }
     if there.file != here.file:
         details["other_file"] = there.file.rpartition("/")[2]
     return decode.make(kind, here, there, severity, **details)

@@ -372,8 +372,10 @@ def _together(uses: set[str]) -> str:
 def _is_outdone(old: Access, new: Access) -> bool:
     """Tell whether a later access of the same line has all conflicts that an access has."""
     same = (old.operation.key, old.operation.place, old.use) == (
-        new.operation.key, new.operation.place, new.use,
-    )  # fmt: skip
+        new.operation.key,
+        new.operation.place,
+        new.use,
+    )
     return same and new.bytes.covers(old.bytes)
 
 

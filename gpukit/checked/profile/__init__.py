@@ -136,14 +136,22 @@ class Profile:
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data, for JSON."""
         return {
-            "schema": "gpukit-profile", "version": 1, "kernel": self.kernel, "file": self.file,
-            "grid": list(self.grid), "block": list(self.block), "total": self.total.as_dict(),
+            "schema": "gpukit-profile",
+            "version": 1,
+            "kernel": self.kernel,
+            "file": self.file,
+            "grid": list(self.grid),
+            "block": list(self.block),
+            "total": self.total.as_dict(),
             "lines": {str(k): v.as_dict() for k, v in self.lines.items()},
             "arrays": {k: v.as_dict() for k, v in self.arrays.items()},
             "accesses": [access.as_dict() for access in self.accesses],
-            "shared_static": self.shared_static, "shared_dynamic": self.shared_dynamic,
-            "occupancy": self.occupancy().rows, "advice": self.advice(), "notes": self.notes,
-        }  # fmt: skip
+            "shared_static": self.shared_static,
+            "shared_dynamic": self.shared_dynamic,
+            "occupancy": self.occupancy().rows,
+            "advice": self.advice(),
+            "notes": self.notes,
+        }
 
 
 def profile(kernel: Any) -> Command:
@@ -186,10 +194,15 @@ def _raise_outside(seen: Seen, kernel: Any) -> None:
     for found in decode.findings(seen):
         if found.kind == "out-of-bounds":
             raise errors.OutOfBounds(
-                found.message, kernel=kernel.py_func.__name__,
-                file=found.file, line=found.line, source=found.source, fix=found.fix,
-                array=found.array, index=found.index,
-            )  # fmt: skip
+                found.message,
+                kernel=kernel.py_func.__name__,
+                file=found.file,
+                line=found.line,
+                source=found.source,
+                fix=found.fix,
+                array=found.array,
+                index=found.index,
+            )
 
 
 def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile:
@@ -215,11 +228,22 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
     accesses.sort(key=lambda a: (a.line, a.text))
     text = _source(function)
     return Profile(
-        function.__name__, function.__code__.co_filename, shape.grid, shape.block,
-        text, total, dict(sorted(lines.items())), arrays, accesses, seen.seconds,
-        compiled.shared_bytes, shape.shared, [], profile_source.called(places, text),
+        function.__name__,
+        function.__code__.co_filename,
+        shape.grid,
+        shape.block,
+        text,
+        total,
+        dict(sorted(lines.items())),
+        arrays,
+        accesses,
+        seen.seconds,
+        compiled.shared_bytes,
+        shape.shared,
+        [],
+        profile_source.called(places, text),
         profile_occupancy.Remembered(launch.kernel, launch.arguments),
-    )  # fmt: skip
+    )
 
 
 def _counts(row: Any, flops: dict[str, int]) -> Counts:
@@ -243,11 +267,14 @@ def _counts(row: Any, flops: dict[str, int]) -> Counts:
     else:
         counts.add("local_requests", requests)
     for name, field_ in (
-        ("warp_steps", checker_state.S_STEPS), ("thread_steps", checker_state.S_THREADS),
-        ("branches", checker_state.S_BRANCHES), ("divergent_branches", checker_state.S_DIVERGENT),
-        ("barriers", checker_state.S_BARRIERS), ("atomic_serial", checker_state.S_SERIAL),
+        ("warp_steps", checker_state.S_STEPS),
+        ("thread_steps", checker_state.S_THREADS),
+        ("branches", checker_state.S_BRANCHES),
+        ("divergent_branches", checker_state.S_DIVERGENT),
+        ("barriers", checker_state.S_BARRIERS),
+        ("atomic_serial", checker_state.S_SERIAL),
         ("atomic_contention", checker_state.S_CONTENTION),
-    ):  # fmt: skip
+    ):
         counts.add(name, int(row[field_]))
     for kind, count in flops.items():
         counts.add(f"flops_{kind}", count * int(row[checker_state.S_THREADS]))
@@ -267,8 +294,9 @@ def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Acce
     size, worst = int(row[checker_state.S_SIZE]), int(row[checker_state.S_WORST])
     array_bytes = segment.end - segment.begin if segment and segment.space == "global" else 0
     pattern = profile_pattern.of_row(row, segment, place.what, place.line)
-    return Access(place.line, place.what, name, space, op, size, worst, counts, array_bytes,
-                  pattern)  # fmt: skip
+    return Access(
+        place.line, place.what, name, space, op, size, worst, counts, array_bytes, pattern
+    )
 
 
 def _source(function: Any) -> list[tuple[int, str]]:

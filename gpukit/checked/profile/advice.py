@@ -89,11 +89,17 @@ def _parted(
         for _, counts in parted:
             both.merge(counts)
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
-        yield Advice(lost, parted[0][0], (
-            f"{_lines([number for number, _ in parted])}: the lanes of a warp diverge at "
-            f"{both['divergent_branches']:,} of {many(both['branches'], 'branch', 'branches')}, "
-            f"and {wait}: {plain(lanes)} of {WARP} lanes are active per statement of this kernel"
-        ), "Let the threads of a warp take the same branch.")  # fmt: skip
+        yield Advice(
+            lost,
+            parted[0][0],
+            (
+                f"{_lines([number for number, _ in parted])}: the lanes of a warp diverge at "
+                f"{both['divergent_branches']:,} of "
+                f"{many(both['branches'], 'branch', 'branches')}, and {wait}: {plain(lanes)} of "
+                f"{WARP} lanes are active per statement of this kernel"
+            ),
+            "Let the threads of a warp take the same branch.",
+        )
 
 
 def _lines(numbers: list[int]) -> str:
@@ -106,10 +112,15 @@ def _launch(profile: Profile) -> Iterator[Advice]:
     threads = math.prod(profile.block)
     empty = -threads % WARP
     if empty >= _EMPTY_LANES * (threads + empty):
-        yield Advice(math.inf, 0, (
-            f"Blocks of {many(threads, 'thread')} leave {many(empty, 'lane')} of {WARP} of their "
-            "last warp empty"
-        ), f"Take a multiple of {WARP}.")  # fmt: skip
+        yield Advice(
+            math.inf,
+            0,
+            (
+                f"Blocks of {many(threads, 'thread')} leave {many(empty, 'lane')} of {WARP} of "
+                "their last warp empty"
+            ),
+            f"Take a multiple of {WARP}.",
+        )
 
 
 def _doubles(profile: Profile) -> Iterator[Advice]:
@@ -118,10 +129,15 @@ def _doubles(profile: Profile) -> Iterator[Advice]:
     gpu = gpus.find(_REFERENCE)
     if lines and total["flops_float32"] and gpu.float32 and gpu.float64:
         slower = gpu.float32 / gpu.float64
-        yield Advice(total["flops_float64"] / WARP, lines[0], (
-            f"{_lines(lines)}: {many(total['flops_float64'], 'operation')} on float64, which a "
-            f"{gpu.name} does {slower:.0f} times more slowly than those on float32"
-        ), "Write numbers as np.float32(...) if float32 will do.")  # fmt: skip
+        yield Advice(
+            total["flops_float64"] / WARP,
+            lines[0],
+            (
+                f"{_lines(lines)}: {many(total['flops_float64'], 'operation')} on float64, which a "
+                f"{gpu.name} does {slower:.0f} times more slowly than those on float32"
+            ),
+            "Write numbers as np.float32(...) if float32 will do.",
+        )
 
 
 def _bound(counts: Counts) -> Iterator[str]:

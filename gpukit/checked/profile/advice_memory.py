@@ -68,10 +68,15 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     shown, ideal = beside(here / requests, least / requests)
     fact = f"{_subject(access)} touches {shown} sectors per request where {ideal} would do"
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
-        yield Advice(here - least, access.line, fact, (
-            "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
-            "bytes; where their lanes are split over short rows, make blocks 32 threads wide."
-        ))  # fmt: skip
+        yield Advice(
+            here - least,
+            access.line,
+            fact,
+            (
+                "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
+                "bytes; where their lanes are split over short rows, make blocks 32 threads wide."
+            ),
+        )
     else:
         apart = step is not None and abs(step) > access.size
         why = f": neighbouring threads are {abs(step or 0):,} bytes apart" if apart else ""
@@ -99,10 +104,15 @@ def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     moved = access.counts["global_bytes_moved"]
     times = moved / access.array_bytes
     if times >= _AGAIN and moved >= _MUCH * 32 * sectors:
-        yield Advice((moved - access.array_bytes) / 32, access.line, (
-            f"{_subject(access)} moves {moved:,} bytes of an array of "
-            f"{access.array_bytes:,}, each about {times:.0f} times"
-        ), "Caches may help; loading it once a block into shared memory does.")  # fmt: skip
+        yield Advice(
+            (moved - access.array_bytes) / 32,
+            access.line,
+            (
+                f"{_subject(access)} moves {moved:,} bytes of an array of "
+                f"{access.array_bytes:,}, each about {times:.0f} times"
+            ),
+            "Caches may help; loading it once a block into shared memory does.",
+        )
 
 
 def _conflicts(access: Access) -> Iterator[Advice]:
@@ -143,7 +153,12 @@ def _in_turn(access: Access) -> Iterator[Advice]:
     if turns >= _IN_TURN:
         most = access.counts["atomic_contention"]
         where = "within a warp" if access.space == "shared" else "in shared memory, block by block"
-        yield Advice(access.counts["atomic_serial"], access.line, (
-            f"{_subject(access)} updates one element for {plain(turns)} lanes of a warp "
-            f"at once, one after the other, and one element {many(most, 'time')} in all"
-        ), f"Add up {where}, then do one atomic.")  # fmt: skip
+        yield Advice(
+            access.counts["atomic_serial"],
+            access.line,
+            (
+                f"{_subject(access)} updates one element for {plain(turns)} lanes of a warp "
+                f"at once, one after the other, and one element {many(most, 'time')} in all"
+            ),
+            f"Add up {where}, then do one atomic.",
+        )

@@ -61,11 +61,17 @@ def render(profile: Profile) -> str:
     """Return the profile as one section of a page."""
     heading = _tag("h3", SUMMARY, _escaped(profile_parts.heading(profile)))
     parts = [
-        heading, _tag("p", _QUIET, _escaped(profile_parts.subtitle(profile))), _totals(profile),
-        _advice(profile), _source(profile), _table(tables.arrays(profile)),
-        _table(tables.accesses(profile)), _occupancy(profile), _columns(profile),
+        heading,
+        _tag("p", _QUIET, _escaped(profile_parts.subtitle(profile))),
+        _totals(profile),
+        _advice(profile),
+        _source(profile),
+        _table(tables.arrays(profile)),
+        _table(tables.accesses(profile)),
+        _occupancy(profile),
+        _columns(profile),
         *(_tag("p", _TEXT, f"Note: {_words(note)}") for note in profile.notes),
-    ]  # fmt: skip
+    ]
     label = f"Profile of {_escaped(profile.kernel)}"
     return f'<section aria-label="{label}" style="{_SECTION}">{"".join(parts)}</section>'
 

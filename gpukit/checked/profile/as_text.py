@@ -31,10 +31,15 @@ def render(profile: Profile, *, colour: bool = False, width: int | None = None) 
     width = fitting(width)
     page = _Page(colour, width)
     parts = [
-        page.heading(profile), page.totals(profile), page.advice(profile), page.source(profile),
-        page.table(tables.arrays(profile)), page.table(tables.accesses(profile)),
-        page.occupancy(profile), page.notes(profile),
-    ]  # fmt: skip
+        page.heading(profile),
+        page.totals(profile),
+        page.advice(profile),
+        page.source(profile),
+        page.table(tables.arrays(profile)),
+        page.table(tables.accesses(profile)),
+        page.occupancy(profile),
+        page.notes(profile),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 

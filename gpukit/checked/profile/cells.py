@@ -163,8 +163,9 @@ def _sectors(line: Line) -> Cell | None:
 
 
 def _moved(line: Line) -> Cell | None:
-    return _share(line.counts["global_bytes_moved"], line.total["global_bytes_moved"],
-                  "bytes moved")  # fmt: skip
+    return _share(
+        line.counts["global_bytes_moved"], line.total["global_bytes_moved"], "bytes moved"
+    )
 
 
 def _share(part: int, whole: int, what: str) -> Cell | None:
@@ -220,15 +221,30 @@ def _from(name: str) -> tuple[str, str]:
 # Most important first: narrow views drop columns from the end.
 COLUMNS = (
     Column("sectors/", "request", *_from("sectors_per_request"), _sectors),
-    Column("bytes", "moved", COUNTERS["global_bytes_moved"].what,
-           COUNTERS["global_bytes_moved"].metric, _moved),
+    Column(
+        "bytes",
+        "moved",
+        COUNTERS["global_bytes_moved"].what,
+        COUNTERS["global_bytes_moved"].metric,
+        _moved,
+    ),
     Column("bank", "passes", *_from("wavefronts_per_request"), _passes),
-    Column("atomics", "in turn", "lanes of a warp that update the same element, serialized", "none",
-           _turns),
+    Column(
+        "atomics",
+        "in turn",
+        "lanes of a warp that update the same element, serialized",
+        "none",
+        _turns,
+    ),
     Column("lanes/", "step", *_from("lanes_per_step"), _lanes),
-    Column("float", "ops", "operations on float16, float32 and float64",
-           COUNTERS["flops_float32"].metric, _flops),
-)  # fmt: skip
+    Column(
+        "float",
+        "ops",
+        "operations on float16, float32 and float64",
+        COUNTERS["flops_float32"].metric,
+        _flops,
+    ),
+)
 
 
 def legend(mark: str) -> str:

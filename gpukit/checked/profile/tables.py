@@ -44,9 +44,13 @@ def totals(profile: Profile) -> list[tuple[str, str, str]]:
     """Return the key figures of a launch: the subject, a ratio in words, the counts behind it."""
     counts = profile.total
     made = [
-        *_global(counts, needed(profile.accesses)), *_shared(counts), *_constant(counts),
-        *_atomics(counts), *_warps(counts), *_arithmetic(counts),
-    ]  # fmt: skip
+        *_global(counts, needed(profile.accesses)),
+        *_shared(counts),
+        *_constant(counts),
+        *_atomics(counts),
+        *_warps(counts),
+        *_arithmetic(counts),
+    ]
     if counts["local_requests"]:
         made.append(("Local arrays", many(counts["local_requests"], "request"), ""))
     return made
@@ -60,11 +64,17 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
     shown, ideal = beside(per, least / requests)
     would = f"{ideal} would do" if sectors > 1.05 * least else "as few as can be"
     return [
-        ("Global memory", f"{shown} sectors per request, {would}",
-         f"{many(requests, 'request')}, {many(sectors, 'sector')}"),
-        ("Bytes moved", _used(counts),
-         f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} requested"),
-    ]  # fmt: skip
+        (
+            "Global memory",
+            f"{shown} sectors per request, {would}",
+            f"{many(requests, 'request')}, {many(sectors, 'sector')}",
+        ),
+        (
+            "Bytes moved",
+            _used(counts),
+            f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} requested",
+        ),
+    ]
 
 
 def _used(counts: Counts) -> str:
@@ -84,9 +94,12 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
     shown, ideal = beside(per, (passes - conflicts) / requests)
     would = f"{ideal} would do" if conflicts else "no bank conflicts"
     return [
-        ("Shared memory", f"{passes_per_request(shown)}, {would}",
-         f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
-    ]  # fmt: skip
+        (
+            "Shared memory",
+            f"{passes_per_request(shown)}, {would}",
+            f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}",
+        )
+    ]
 
 
 def _constant(counts: Counts) -> list[tuple[str, str, str]]:
@@ -96,9 +109,12 @@ def _constant(counts: Counts) -> list[tuple[str, str, str]]:
     shown, _ = beside(passes / requests, 1.0)
     would = "1 would do" if passes > requests else "all lanes read one address"
     return [
-        ("Constant memory", f"{passes_per_request(shown)}, {would}",
-         f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
-    ]  # fmt: skip
+        (
+            "Constant memory",
+            f"{passes_per_request(shown)}, {would}",
+            f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}",
+        )
+    ]
 
 
 def _atomics(counts: Counts) -> list[tuple[str, str, str]]:
@@ -107,17 +123,25 @@ def _atomics(counts: Counts) -> list[tuple[str, str, str]]:
         return []
     most = counts["atomic_contention"]
     return [
-        ("Atomics", f"{plain(turns)} of a warp's lanes update the same element",
-         f"one element up to {many(most, 'time')}"),
-    ]  # fmt: skip
+        (
+            "Atomics",
+            f"{plain(turns)} of a warp's lanes update the same element",
+            f"one element up to {many(most, 'time')}",
+        )
+    ]
 
 
 def _warps(counts: Counts) -> list[tuple[str, str, str]]:
     made = []
     lanes = counts.ratio("lanes_per_step")
     if lanes is not None:
-        made.append(("Warps", f"{plain(lanes)} of {WARP} lanes are active",
-                     many(counts["warp_steps"], "statement")))  # fmt: skip
+        made.append(
+            (
+                "Warps",
+                f"{plain(lanes)} of {WARP} lanes are active",
+                many(counts["warp_steps"], "statement"),
+            )
+        )
     agree = counts.ratio("branch_efficiency")
     if agree is not None:
         parted = counts["divergent_branches"]
@@ -129,8 +153,13 @@ def _warps(counts: Counts) -> list[tuple[str, str, str]]:
             )
         )
     if counts["barriers"]:
-        made.append(("Barriers", "each waits for the whole block",
-                     f"reached {many(counts['barriers'], 'time')} by warps"))  # fmt: skip
+        made.append(
+            (
+                "Barriers",
+                "each waits for the whole block",
+                f"reached {many(counts['barriers'], 'time')} by warps",
+            )
+        )
     return made
 
 
@@ -168,9 +197,12 @@ def _array(counts: Counts) -> tuple[str, ...]:
     used = counts.ratio("bytes_used")
     moved = counts["global_bytes_moved"]
     return (
-        requests, cost, each, f"{moved:,}" if moved else "-",
+        requests,
+        cost,
+        each,
+        f"{moved:,}" if moved else "-",
         "-" if used is None else f"{used:.0f} %",
-    )  # fmt: skip
+    )
 
 
 def _price(counts: Counts) -> tuple[str, str, str]:
@@ -214,13 +246,16 @@ def occupancy(profile: Profile) -> Table:
     """Return the occupancy on each GPU; `?` stands for registers that are not known."""
     rows = [
         (
-            row["gpu"], "?" if row["registers"] is None else str(row["registers"]),
-            str(row["blocks"]), f"{row['warps']} of {row['max_warps']}",
-            show_percent(row["percent"]), ", ".join(row["limited_by"]),
+            row["gpu"],
+            "?" if row["registers"] is None else str(row["registers"]),
+            str(row["blocks"]),
+            f"{row['warps']} of {row['max_warps']}",
+            show_percent(row["percent"]),
+            ", ".join(row["limited_by"]),
             f"{row['best_threads']} threads" if row["best_threads"] else "none",
         )
         for row in profile.occupancy().rows
-    ]  # fmt: skip
+    ]
     headers = ("GPU", "registers", "blocks/SM", "warps/SM", "occupancy", "limited by", "best block")
     return Table("Occupancy", headers, rows, frozenset({0, 5}))
 

@@ -78,9 +78,13 @@ class Report:
         return self.text()
 
     def text(
-        self, *, colour: bool = False, width: int | None = None, limit: int = 50,
+        self,
+        *,
+        colour: bool = False,
+        width: int | None = None,
+        limit: int = 50,
         known: Sequence[Finding] = (),
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Return the report for a terminal; `width` is the terminal's own, at most 100.
 
         `limit` is how many findings are shown, without those that are `known`; the summary always

@@ -25,9 +25,13 @@ _LONG_CODE = 40
 
 
 def render(
-    report: Report, *, colour: bool = False, width: int | None = None, limit: int,
+    report: Report,
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    limit: int,
     known: Sequence[Finding] = (),
-) -> str:  # fmt: skip
+) -> str:
     """Return the findings, one paragraph each, and the summary."""
     width = fitting(width)
     new = [finding for finding in report.findings if finding not in known]

@@ -45,10 +45,7 @@ class Forms:
     """Finds forms, given rematerialised variables, types and the names fixed along a row."""
 
     def __init__(
-        self,
-        rematerialised: dict[str, ast.expr],
-        types: dict[str, Any],
-        fixed: set[str],
+        self, rematerialised: dict[str, ast.expr], types: dict[str, Any], fixed: set[str]
     ) -> None:
         self.rematerialised = rematerialised
         self.types = types
@@ -238,8 +235,11 @@ def guard(forms: Forms, test: ast.expr) -> list[tuple[Form, ast.expr]]:
 
 
 _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE,
-}  # fmt: skip
+    ast.Lt: ast.Gt,
+    ast.Gt: ast.Lt,
+    ast.LtE: ast.GtE,
+    ast.GtE: ast.LtE,
+}
 
 
 def _divide_up(e: ast.expr, by: int) -> ast.expr:

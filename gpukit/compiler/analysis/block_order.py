@@ -30,9 +30,14 @@ from gpukit.compiler.unit import Unit
 
 # Atomics of one group may run in any order.
 _GROUPS = {
-    "add": "sum", "sub": "sum", "max": "max", "min": "min", "and_": "and", "or_": "or",
+    "add": "sum",
+    "sub": "sum",
+    "max": "max",
+    "min": "min",
+    "and_": "and",
+    "or_": "or",
     "xor": "xor",
-}  # fmt: skip
+}
 
 
 def matters(unit: Unit, own: Collection[str]) -> bool:

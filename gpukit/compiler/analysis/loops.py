@@ -28,9 +28,13 @@ def is_positive(unit: Unit, node: ast.expr) -> bool:
             for s in tree.statements(unit.tree.body)
             if node.id in tree.writes(s) and isinstance(s, ast.Assign)
         ]
-        once = sum(
-            1 for n in ast.walk(unit.tree)
-            if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)
-        ) == 1  # fmt: skip
+        once = (
+            sum(
+                1
+                for n in ast.walk(unit.tree)
+                if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)
+            )
+            == 1
+        )
         return once and len(values) == 1 and is_positive(unit, values[0])
     return False

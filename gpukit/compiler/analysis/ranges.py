@@ -37,9 +37,13 @@ _SAFE = 1 << 62  # far below the overflow of 64 bits
 _LIMITS = {"threadIdx": (0, WIDEST - 1), "blockDim": (1, WIDEST)}
 _GRID_LIMITS = {"blockIdx": (0, (1 << 31) - 2), "gridDim": (1, (1 << 31) - 1)}
 _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne,
-}  # fmt: skip
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
 
 
 class Ranges:

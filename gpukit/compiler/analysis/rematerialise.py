@@ -34,9 +34,20 @@ from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.unit import Unit
 
 PURE_NODES = (
-    ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Attribute, ast.expr_context,
-    ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop,
-)  # fmt: skip
+    ast.Constant,
+    ast.Name,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Tuple,
+    ast.Attribute,
+    ast.expr_context,
+    ast.operator,
+    ast.unaryop,
+    ast.Compare,
+    ast.cmpop,
+    ast.BoolOp,
+    ast.boolop,
+)
 _MAX_NODES = 60
 
 
@@ -73,10 +84,20 @@ def cast(node: ast.AST) -> types.Type | None:
 _CASTS = [
     (getattr(np, name), getattr(types, name))
     for name in (
-        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-        "float64", "intp", "uintp",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float32",
+        "float64",
+        "intp",
+        "uintp",
     )
-]  # fmt: skip
+]
 
 
 def is_pure(node: ast.Call) -> bool:

@@ -54,11 +54,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "A complex number cannot be stored in an array of {0}.",
         "store its .real and .imag, or pass an array of dtype complex64",
     ),
-    (
-        r"setitem\((?:Uni)?Tuple",
-        "A tuple cannot be changed.",
-        "use cuda.local.array(shape, dtype)",
-    ),
+    (r"setitem\((?:Uni)?Tuple", "A tuple cannot be changed.", "use cuda.local.array(shape, dtype)"),
     (
         r"setitem\(array\(([^,]+),.*(?:Literal\[str\]|unicode_type|\[(?:unichr|char) x \d+\])",
         "Text (a str) cannot be stored in an array of {0}.",
@@ -146,9 +142,11 @@ def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
         raise
     except (NotImplementedError, RecursionError) as error:
         raise refuse.unsupported(
-            unit, unit.tree, f"Numba could not compile the kernel: {error}.",
+            unit,
+            unit.tree,
+            f"Numba could not compile the kernel: {error}.",
             "write it in smaller or simpler steps",
-        ) from error  # fmt: skip
+        ) from error
     except NumbaError as error:
         raise _translated(unit, kinds, error) from None  # Numba's error is kept as __context__
     except Exception as error:
@@ -244,9 +242,15 @@ def _at(function: Any, found: source.Source, line: int) -> dict[str, Any]:
 def _short(text: str) -> str:
     """Keep the sentences of a Numba error that concern the kernel, not Numba's listing."""
     dropped = (
-        "Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ",
-        "raised from ", ">>> <unknown function>",
-    )  # fmt: skip
+        "Failed in ",
+        "There are ",
+        "- Of which",
+        "Overload ",
+        "Rejected",
+        "in the ",
+        "raised from ",
+        ">>> <unknown function>",
+    )
     kept: list[str] = []
     for line in (s.rstrip() for s in text.splitlines()):
         if line.strip().startswith(("File ", "During:")) and kept:

@@ -332,6 +332,9 @@ def _below(target: ast.expr) -> list[ast.AST]:
     """Return what an assignment reads to find its target: the nodes of the index."""
     parts = _parts(target)
     return [
-        n for t in parts if isinstance(t, ast.Subscript)
-        for inner in (t.slice, t.value) for n in ast.walk(inner)
-    ]  # fmt: skip
+        n
+        for t in parts
+        if isinstance(t, ast.Subscript)
+        for inner in (t.slice, t.value)
+        for n in ast.walk(inner)
+    ]

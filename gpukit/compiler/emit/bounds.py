@@ -96,9 +96,13 @@ class Bounds:
         return ranges, tests
 
     def _short_loops(
-        self, body: list[ast.stmt], forms: Forms, around: ast.expr | None, ranges: set[Any],
+        self,
+        body: list[ast.stmt],
+        forms: Forms,
+        around: ast.expr | None,
+        ranges: set[Any],
         tests: dict[Any, ast.expr],
-    ) -> None:  # fmt: skip
+    ) -> None:
         most = polling.MOST_ROUNDS
         for s in body:
             inner = around

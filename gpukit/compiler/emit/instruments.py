@@ -225,9 +225,12 @@ class Instruments:
                 written = self.unit.as_written(name)
                 number = self.variables.setdefault(written, len(self.variables))
                 call = tree.call(
-                    self.rewriter.helper("hooks", "value"), tree.name("_context"), thread,
-                    tree.const(number), tree.name(name),
-                )  # fmt: skip
+                    self.rewriter.helper("hooks", "value"),
+                    tree.name("_context"),
+                    thread,
+                    tree.const(number),
+                    tree.name(name),
+                )
                 new.append(ast.Expr(call))
         return new
 
@@ -286,9 +289,14 @@ class Instruments:
         return calls, [tree.expr("f != 0", f=call) for call in free]
 
     def _row_call(
-        self, name: str, recorded: accesses.RowAccess, thread_loop: region_tree.ThreadLoop, low:
-        ast.expr, high: ast.expr, kind: int,
-    ) -> ast.expr:  # fmt: skip
+        self,
+        name: str,
+        recorded: accesses.RowAccess,
+        thread_loop: region_tree.ThreadLoop,
+        low: ast.expr,
+        high: ast.expr,
+        kind: int,
+    ) -> ast.expr:
         """Return the call that records one access of all threads of a row."""
         node, how, forms = recorded
         array = node.value.id  # type: ignore[attr-defined]

@@ -293,9 +293,15 @@ class ThreadLoops:
         ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
         steps = self.rewriter.expression(thread_loop.forms.written_out(offset))
         parts = [
-            published, tree.name(self.kernel.kept(target)), mask, *ends, tree.name("first_thread"),
-            tree.name("threads"), tree.const(mode), steps,
-        ]  # fmt: skip
+            published,
+            tree.name(self.kernel.kept(target)),
+            mask,
+            *ends,
+            tree.name("first_thread"),
+            tree.name("threads"),
+            tree.const(mode),
+            steps,
+        ]
         call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
         return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
 

@@ -35,9 +35,11 @@ from gpukit.compiler.unit import Unit
 
 VARIABLE = "NUMBA_CUDA_ENABLE_NRT"
 _MAKERS: dict[Any, tuple[str, ...]] = {
-    np.empty: ("shape", "dtype"), np.zeros: ("shape", "dtype"), np.ones: ("shape", "dtype"),
+    np.empty: ("shape", "dtype"),
+    np.zeros: ("shape", "dtype"),
+    np.ones: ("shape", "dtype"),
     np.full: ("shape", "fill_value", "dtype"),
-}  # fmt: skip
+}
 _FILL = {"zeros": 0, "ones": 1}
 _KINDS = {int: "int64", float: "float64", bool: "boolean", complex: "complex128"}
 
@@ -71,9 +73,11 @@ def check(unit: Unit) -> None:
     for node in (n for loop in loops for n in ast.walk(loop)):
         if maker := facts.of(node).allocates:
             raise refuse.unsupported(
-                unit, node, f"np.{maker} in a loop would create an array in each iteration.",
+                unit,
+                node,
+                f"np.{maker} in a loop would create an array in each iteration.",
                 "create the array before the loop",
-            )  # fmt: skip
+            )
 
 
 def _body(unit: Unit, body: list[ast.stmt], makers: dict[str, Any]) -> list[ast.stmt]:
@@ -88,9 +92,11 @@ def _body(unit: Unit, body: list[ast.stmt], makers: dict[str, Any]) -> list[ast.
         for node in [n for e in (tree.heads(s) if tree.blocks(s) else [s]) for n in ast.walk(e)]:
             if _makes(node, makers):
                 raise refuse.unsupported(
-                    unit, node, f"{refuse.written(node)} is used without a name.",
+                    unit,
+                    node,
+                    f"{refuse.written(node)} is used without a name.",
                     f"write x = {refuse.written(node)} on a line of its own",
-                )  # fmt: skip
+                )
         new.append(s)
     return new
 
@@ -110,9 +116,11 @@ def _local_array(unit: Unit, s: ast.Assign, maker: Any) -> list[ast.stmt]:
     name = maker.__name__
     if "shape" not in given or set(given) - set(_MAKERS[maker]):
         raise refuse.unsupported(
-            unit, call, f"np.{name} takes {', '.join(_MAKERS[maker])} in a kernel.",
+            unit,
+            call,
+            f"np.{name} takes {', '.join(_MAKERS[maker])} in a kernel.",
             f"write np.{name}({', '.join(_MAKERS[maker])})",
-        )  # fmt: skip
+        )
     fill = given.get("fill_value")
     kind = _KINDS.get(type(fill.value), "float64") if isinstance(fill, ast.Constant) else "float64"
     if fill is not None and "dtype" not in given and not isinstance(fill, ast.Constant):

@@ -60,15 +60,19 @@ def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
     least = most - len(nested.tree.args.defaults)
     if nested.tree.args.vararg:
         raise refuse.unsupported(
-            unit, call, f"{nested.name} takes *args and is called where it is defined.",
+            unit,
+            call,
+            f"{nested.name} takes *args and is called where it is defined.",
             "name each argument",
-        )  # fmt: skip
+        )
     if least < given < most or (call.keywords and given <= most):
         raise refuse.unsupported(
-            unit, call, f"{nested.name} is called with keywords, or with some of its defaults; "
-            "on a GPU Numba mixes them up.", "give all arguments in order, or leave out all that "
-            "have defaults",
-        )  # fmt: skip
+            unit,
+            call,
+            f"{nested.name} is called with keywords, or with some of its defaults; "
+            "on a GPU Numba mixes them up.",
+            "give all arguments in order, or leave out all that have defaults",
+        )
 
 
 def unpack(unit: Unit, inner: Unit, call: ast.Call) -> list[ast.stmt]:
@@ -98,9 +102,11 @@ def _bound(
 ) -> Bound:
     if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
         raise refuse.unsupported(
-            unit, call, f"{name} is inlined, and cannot be called with * here.",
+            unit,
+            call,
+            f"{name} is inlined, and cannot be called with * here.",
             "write each argument",
-        )  # fmt: skip
+        )
     try:
         bound = signature.bind(*call.args, **{k.arg: k.value for k in call.keywords if k.arg})
     except TypeError as error:

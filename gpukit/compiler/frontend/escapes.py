@@ -46,9 +46,11 @@ def run(unit: Unit) -> None:
             continue
         if id(node) not in passed or _is_builtin(unit, node):
             raise refuse.unsupported(
-                unit, node, f"{unit.nested[node.id].name} is used as a value.",
+                unit,
+                node,
+                f"{unit.nested[node.id].name} is used as a value.",
                 "call it, or pass it straight to a device function",
-            )  # fmt: skip
+            )
         if node.id not in unit.globals:
             unit.globals[node.id] = compiled(unit, node)
 
@@ -74,10 +76,12 @@ def _check_constants(unit: Unit, nested: Any, node: ast.AST) -> None:
     outer = min(nested.varying.values(), default="")
     if outer:
         raise refuse.invalid(
-            unit, node, "Cannot capture the non-constant value associated with variable "
+            unit,
+            node,
+            "Cannot capture the non-constant value associated with variable "
             f"{outer!r} in {nested.name}, a function that is passed on.",
             f"pass {outer} to {nested.name} as an argument",
-        )  # fmt: skip
+        )
 
 
 def compiled(unit: Unit, node: ast.Name) -> Any:
@@ -115,6 +119,8 @@ def _is_name(node: ast.AST, names: set[str]) -> bool:
 
 def _refused(unit: Unit, nested: Any, node: ast.AST, why: str) -> errors.Unsupported:
     return refuse.unsupported(
-        unit, node, f"{nested.name} cannot be passed on here: {why}.",
+        unit,
+        node,
+        f"{nested.name} cannot be passed on here: {why}.",
         "pass it to a device function, or call it",
-    )  # fmt: skip
+    )

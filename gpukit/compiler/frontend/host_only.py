@@ -27,44 +27,57 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
         if isinstance(node, ast.Call) and _is_random(meaning(node.func)):
             called = ast.unparse(node.func)
             raise refuse.invalid(
-                unit, node, f"A kernel cannot draw random numbers with {called}.",
+                unit,
+                node,
+                f"A kernel cannot draw random numbers with {called}.",
                 "make states with cuda.random.create_xoroshiro128p_states on the host, and use "
                 "cuda.random.xoroshiro128p_uniform_float32(states, i)",
-            )  # fmt: skip
+            )
         if isinstance(node, ast.Call) and _goes_through_an_array(node.func, meaning):
             called = ast.unparse(node.func)
             raise refuse.invalid(
-                unit, node, f"gpukit has no {called} for kernels.",
+                unit,
+                node,
+                f"gpukit has no {called} for kernels.",
                 next((fix for f, fix in _INSTEAD.items() if meaning(node.func) is f), _LOOP),
-            )  # fmt: skip
+            )
         if isinstance(node, ast.Call):
             _check_count(unit, node, intrinsics.name_of(meaning(node.func)) or "")
         if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), (list, dict, set)):
             name, kind = ast.unparse(node.value), type(meaning(node.value)).__name__
             raise refuse.invalid(
-                unit, node, f"{name} is of the Python type {kind}, which a kernel cannot use.",
+                unit,
+                node,
+                f"{name} is of the Python type {kind}, which a kernel cannot use.",
                 "make it a NumPy array or a tuple of numbers, and pass it as an argument",
-            )  # fmt: skip
+            )
         if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), intrinsics.Dim3):
             name = ast.unparse(node.value)
             raise refuse.invalid(
-                unit, node, f"{name} cannot be indexed, here {ast.unparse(node)}.",
+                unit,
+                node,
+                f"{name} cannot be indexed, here {ast.unparse(node)}.",
                 f"name an axis: {name}.x",
-            )  # fmt: skip
+            )
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if intrinsics.name_of(meaning(node)) is not None:
                 raise refuse.invalid(
-                    unit, node, f"A kernel cannot set {ast.unparse(node)}.",
+                    unit,
+                    node,
+                    f"A kernel cannot set {ast.unparse(node)}.",
                     "use a variable with a name of its own",
-                )  # fmt: skip
+                )
 
 
 _TAKES = {
     **dict.fromkeys((f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), "array, index, value"),
-    "atomic.cas": "array, index, old, value", "atomic.compare_and_swap": "array, old, value",
-    "shfl_sync": "mask, value, lane", "shfl_up_sync": "mask, value, delta",
-    "shfl_down_sync": "mask, value, delta", "shfl_xor_sync": "mask, value, lanes",
-}  # fmt: skip
+    "atomic.cas": "array, index, old, value",
+    "atomic.compare_and_swap": "array, old, value",
+    "shfl_sync": "mask, value, lane",
+    "shfl_up_sync": "mask, value, delta",
+    "shfl_down_sync": "mask, value, delta",
+    "shfl_xor_sync": "mask, value, lanes",
+}
 
 
 def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
@@ -75,17 +88,38 @@ def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
         return
     if len(given) != takes.count(",") + 1:
         raise refuse.invalid(
-            unit, node, f"cuda.{name} takes {takes.count(',') + 1} arguments, got {len(given)}.",
+            unit,
+            node,
+            f"cuda.{name} takes {takes.count(',') + 1} arguments, got {len(given)}.",
             f"write cuda.{name}({takes})",
-        )  # fmt: skip
+        )
 
 
 _METHODS = frozenset(["argsort", "cumprod", "cumsum", "dot", "ptp", "sort"])
 _FUNCTIONS = (
-    np.amax, np.amin, np.argsort, np.bincount, np.convolve, np.correlate, np.count_nonzero,
-    np.cumprod, np.cumsum, np.diff, np.dot, np.histogram, np.interp, np.median, np.nanmedian,
-    np.percentile, np.ptp, np.quantile, np.searchsorted, np.sort, np.unique, np.vdot,
-)  # fmt: skip
+    np.amax,
+    np.amin,
+    np.argsort,
+    np.bincount,
+    np.convolve,
+    np.correlate,
+    np.count_nonzero,
+    np.cumprod,
+    np.cumsum,
+    np.diff,
+    np.dot,
+    np.histogram,
+    np.interp,
+    np.median,
+    np.nanmedian,
+    np.percentile,
+    np.ptp,
+    np.quantile,
+    np.searchsorted,
+    np.sort,
+    np.unique,
+    np.vdot,
+)
 _LOOP = "write a loop over the elements, or let the threads share the work"
 _INSTEAD = {np.amax: "write np.max", np.amin: "write np.min"}
 

@@ -256,9 +256,12 @@ class _Inliner:
         inside = {k: self.unit.nested[k] for k in function.inside}
         first = self._rename(own, bound, call, {}, inside)
         return first + self._body(
-            own.tree, function.name.strip("_") or "function", call, target,
+            own.tree,
+            function.name.strip("_") or "function",
+            call,
+            target,
             (*callers, function.origin),
-        )  # fmt: skip
+        )
 
     def _check_depth(
         self, function: Any, name: str, call: ast.Call, callers: tuple[Any, ...]
@@ -266,14 +269,20 @@ class _Inliner:
         # Two levels are not recursion yet: `apply(g, x)` where g uses `apply` itself.
         if sum(function is c for c in callers) >= _DEPTH:
             raise refuse.unsupported(
-                self.unit, call, f"{name} calls itself, and cannot be inlined.",
+                self.unit,
+                call,
+                f"{name} calls itself, and cannot be inlined.",
                 "write it as a loop",
-            )  # fmt: skip
+            )
 
     def _body(
-        self, function: ast.FunctionDef, name: str, call: ast.Call, target: str,
+        self,
+        function: ast.FunctionDef,
+        name: str,
+        call: ast.Call,
+        target: str,
         callers: tuple[Any, ...],
-    ) -> list[ast.stmt]:  # fmt: skip
+    ) -> list[ast.stmt]:
         """Return the statements of an inlined function's body; its value goes to `target`."""
         result = target or self.unit.fresh(f"{name}_value")
         flag = jumps.flag(self.unit, f"{name}_done")
@@ -284,9 +293,14 @@ class _Inliner:
         return self.body(body, callers)
 
     def _rename(
-        self, inner: Unit, bound: binding.Bound, call: ast.Call,
-        outer: dict[str, str], inside: dict[str, nested.Nested], device: Any = None,
-    ) -> list[ast.stmt]:  # fmt: skip
+        self,
+        inner: Unit,
+        bound: binding.Bound,
+        call: ast.Call,
+        outer: dict[str, str],
+        inside: dict[str, nested.Nested],
+        device: Any = None,
+    ) -> list[ast.stmt]:
         """Rename the inner function's names for the caller; return what to run first.
 
         Parameters that are never written and bound to a plain name are replaced by it.

@@ -31,9 +31,16 @@ _DEPTH = 16
 # What `normalise` expands; the bodies of nested functions are not normalised yet.
 _LATER = kinds.SYNC_POINTS | kinds.ARRAYS | {"grid", "gridsize", "cg.this_grid"}
 _PURE = (
-    ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Tuple, ast.expr_context,
-    ast.operator, ast.unaryop,
-)  # fmt: skip
+    ast.Name,
+    ast.Constant,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Attribute,
+    ast.Tuple,
+    ast.expr_context,
+    ast.operator,
+    ast.unaryop,
+)
 
 
 def run(unit: Unit, body: list[ast.stmt]) -> None:

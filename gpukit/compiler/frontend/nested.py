@@ -84,8 +84,11 @@ def find_constants(unit: Unit) -> None:
 
 def _is_literal(unit: Unit, name: str) -> bool:
     """Tell whether a constant consists of literals only; `np.float32(2)` does not."""
-    values = [s.value for s in tree.statements(unit.tree.body)
-              if isinstance(s, ast.Assign) and name in tree.writes(s)]  # fmt: skip
+    values = [
+        s.value
+        for s in tree.statements(unit.tree.body)
+        if isinstance(s, ast.Assign) and name in tree.writes(s)
+    ]
     return name in unit.constants or all(
         not any(isinstance(n, ast.Call) for n in ast.walk(v))
         and all(_is_literal(unit, other) for other in tree.reads(v))
@@ -132,10 +135,11 @@ class _Taker:
         for node in (n for f in trees for s in f.body for n in ast.walk(s)):
             if isinstance(node, ast.Name) and node.id in defined:
                 raise self._refused(
-                    node, f"{node.id} is used where it may not be defined, or calls itself.",
+                    node,
+                    f"{node.id} is used where it may not be defined, or calls itself.",
                     "define it before it is used, outside of if and loops; "
                     "write a function that calls itself as a loop",
-                )  # fmt: skip
+                )
 
     def _block(self, body: list[ast.stmt], taken: list[str]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
@@ -165,9 +169,10 @@ class _Taker:
             name = min(scopes.sets(s) & free, default="")
             if name:
                 raise self._refused(
-                    s, f"{name} is assigned after {function.name}, which uses it, was defined.",
+                    s,
+                    f"{name} is assigned after {function.name}, which uses it, was defined.",
                     f"pass {name} to {function.name} as an argument",
-                )  # fmt: skip
+                )
 
     def _take(self, s: ast.FunctionDef, taken: list[str]) -> str:
         self._check_form(s)

@@ -85,9 +85,11 @@ class _Geometry(ast.NodeTransformer):
         axes = _constant(node.args[0], self.unit) if len(node.args) == 1 else None
         if axes not in (1, 2, 3):
             raise refuse.invalid(
-                self.unit, node, f"cuda.{name} takes the constant 1, 2 or 3.",
+                self.unit,
+                node,
+                f"cuda.{name} takes the constant 1, 2 or 3.",
                 f"write cuda.{name}(1) for one axis, cuda.{name}(2) for x and y",
-            )  # fmt: skip
+            )
         form = (
             "cuda.blockIdx.{a} * cuda.blockDim.{a} + cuda.threadIdx.{a}"
             if name == "grid"
@@ -191,9 +193,11 @@ class _Normaliser:
             return s
         if s.orelse:
             raise refuse.unsupported(
-                self.unit, s, "A while loop with a barrier in its condition cannot have an else.",
+                self.unit,
+                s,
+                "A while loop with a barrier in its condition cannot have an else.",
                 "set a flag before break and test it after the loop",
-            )  # fmt: skip
+            )
         leave = tree.at(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), s)
         return tree.at(ast.While(tree.const(True), [*before, leave, *body], []), s)  # type: ignore[no-any-return]
 
@@ -319,9 +323,11 @@ def _standing_for(e: ast.expr, name: str) -> ast.expr:
     made: ast.expr = tree.at(tree.name(name), e)
     origin = facts.of(e)
     facts.note(
-        made, written=refuse.written(e), inlined_from=origin.inlined_from,
+        made,
+        written=refuse.written(e),
+        inlined_from=origin.inlined_from,
         library_line=origin.library_line,
-    )  # fmt: skip
+    )
     return made
 
 

@@ -22,9 +22,17 @@ from typing import Any
 
 Definition = ast.FunctionDef | ast.Lambda
 _PARTS = (
-    "co_name", "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
-    "co_posonlyargcount", "co_kwonlyargcount", "co_flags",
-)  # fmt: skip
+    "co_name",
+    "co_code",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+)
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
@@ -99,8 +107,10 @@ def _line(node: Any) -> int:
 
 def _set_apart(keys: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return keys of definitions, with lambdas moved to unique lines."""
-    return [(_FAR + k, name) if name == "<lambda>" else (line, name)
-            for k, (line, name) in enumerate(keys)]  # fmt: skip
+    return [
+        (_FAR + k, name) if name == "<lambda>" else (line, name)
+        for k, (line, name) in enumerate(keys)
+    ]
 
 
 def _marked(text: str, loader: Any) -> ast.Module:

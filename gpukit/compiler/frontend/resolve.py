@@ -46,9 +46,21 @@ from gpukit.compiler.unit import Unit
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, type(None))
 _ALLOCATING = (
-    np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace, np.zeros_like,
-    np.ones_like, np.empty_like, np.full_like, np.concatenate, np.copy, np.eye,
-)  # fmt: skip
+    np.zeros,
+    np.ones,
+    np.empty,
+    np.full,
+    np.array,
+    np.arange,
+    np.linspace,
+    np.zeros_like,
+    np.ones_like,
+    np.empty_like,
+    np.full_like,
+    np.concatenate,
+    np.copy,
+    np.eye,
+)
 
 
 _resolved: ContextVar[dict[Any, Unit] | None] = ContextVar("_resolved", default=None)
@@ -84,8 +96,9 @@ def run(function: Any, *, device: bool = False) -> Unit:
         except RecursionError as error:
             raise errors.Unsupported(
                 f"An expression or block in {function.__name__} is nested too deeply.",
-                kernel=function.__name__, fix="split it over several statements",
-            ) from error  # fmt: skip
+                kernel=function.__name__,
+                fix="split it over several statements",
+            ) from error
         if known is not None:
             known[function] = unit.copy()
     if unit.tree.args.vararg and not device:
@@ -95,9 +108,11 @@ def run(function: Any, *, device: bool = False) -> Unit:
 
 def _refuse_parameters(unit: Unit) -> None:
     raise refuse.unsupported(
-        unit, unit.tree, "A kernel takes a fixed list of arguments.",
+        unit,
+        unit.tree,
+        "A kernel takes a fixed list of arguments.",
         "name each argument, or pass one tuple",
-    )  # fmt: skip
+    )
 
 
 def _run(function: Any) -> Unit:
@@ -238,11 +253,12 @@ class _Resolver(ast.NodeTransformer):
         function = self._static(node.func)
         if any(function is maker for maker in _ALLOCATING) and not allocate.allowed(function):
             raise refuse.invalid(
-                self.unit, node,
+                self.unit,
+                node,
                 f"A kernel cannot make a new array with np.{function.__name__}.",
                 "use cuda.local.array(shape, dtype) for one thread, "
                 "cuda.shared.array(shape, dtype) for a block, or pass an array in",
-            )  # fmt: skip
+            )
         return self.generic_visit(node)
 
     def _check_shapes(self) -> None:
@@ -263,11 +279,12 @@ class _Resolver(ast.NodeTransformer):
             if self._is_constant(part):
                 text = refuse.written(part)
                 raise refuse.invalid(
-                    self.unit, node,
+                    self.unit,
+                    node,
                     f"The shape of a cuda.{name} must be a number or a name that stands for one: "
                     f"the GPU compiler does not evaluate {text}.",
                     f"give it a name outside the kernel: SIZE = {text}",
-                )  # fmt: skip
+                )
 
     def _worked_out(self, node: ast.expr) -> Iterator[ast.expr]:
         """Yield the parts of a shape that are neither numbers nor names of them."""

@@ -94,10 +94,13 @@ class _Walk:
         raise refuse.numba_class(errors.ReturnedLocal)(
             f"The device function {name} returns {text}, memory of a cuda.local.array of its own: "
             f"on a GPU that memory is gone when {name} returns.",
-            kernel=kernel, file=file, line=line, source=source,
+            kernel=kernel,
+            file=file,
+            line=line,
+            source=source,
             fix=f"make the array in the caller and pass it to {name} as an argument, or return "
             "its values, as numbers or a tuple of numbers",
-        )  # fmt: skip
+        )
 
     # ---- expressions ----------------------------------------------------------------------
 
@@ -111,8 +114,9 @@ class _Walk:
         if isinstance(node, ast.IfExp):
             return self._first([node.body, node.orelse], known)
         if isinstance(node, (ast.BoolOp, ast.BinOp)):  # on tuples
-            return self._first(node.values if isinstance(node, ast.BoolOp) else
-                               [node.left, node.right], known)  # fmt: skip
+            return self._first(
+                node.values if isinstance(node, ast.BoolOp) else [node.left, node.right], known
+            )
         if isinstance(node, ast.Starred):
             return self.of(node.value, known)
         if isinstance(node, ast.Subscript):
@@ -248,5 +252,7 @@ def _unpacked(target: ast.expr, value: Any) -> _Memory:
 
 def _joined(*branches: _Memory) -> _Memory:
     """Return what variables may refer to where branches merge."""
-    return {name: next((b[name] for b in branches if b.get(name) is not None), None)
-            for name in set().union(*branches)}  # fmt: skip
+    return {
+        name: next((b[name] for b in branches if b.get(name) is not None), None)
+        for name in set().union(*branches)
+    }

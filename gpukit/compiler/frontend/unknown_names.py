@@ -15,9 +15,25 @@ from gpukit.compiler import intrinsics
 _BUILTINS = ("range", "min", "max", "abs", "len", "print", "round", "enumerate", "zip", "float")
 # Functions of math that GPUs lack.
 _HOST_ONLY = frozenset(
-    ["cbrt", "comb", "dist", "exp2", "factorial", "fma", "fsum", "gcd", "isclose", "isqrt", "lcm",
-     "nextafter", "perm", "prod", "sumprod", "ulp"]
-)  # fmt: skip
+    [
+        "cbrt",
+        "comb",
+        "dist",
+        "exp2",
+        "factorial",
+        "fma",
+        "fsum",
+        "gcd",
+        "isclose",
+        "isqrt",
+        "lcm",
+        "nextafter",
+        "perm",
+        "prod",
+        "sumprod",
+        "ulp",
+    ]
+)
 _NEAR = 0.8  # required similarity to a name in a module; to the user's own names 0.6, as in difflib
 
 

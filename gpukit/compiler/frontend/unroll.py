@@ -75,9 +75,10 @@ class _Unroll:
         self.kept = tree.read_outside_loops(unit.tree.body)
         stored = collections.Counter(unit.parameters)
         stored.update(
-            n.id for n in ast.walk(unit.tree)
+            n.id
+            for n in ast.walk(unit.tree)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )  # fmt: skip
+        )
         # The values of variables assigned once, and the types of parameters never assigned.
         assigned = [v for n in ast.walk(unit.tree) for v in _named(n)]
         self.values = {name: value for name, value in assigned if stored[name] == 1}
@@ -101,10 +102,12 @@ class _Unroll:
             return [s]  # left to the caller, which knows the types
         if parts is None:
             raise refuse.unsupported(
-                self.unit, s.iter, "literal_unroll repeats the body of a loop for each element of "
+                self.unit,
+                s.iter,
+                "literal_unroll repeats the body of a loop for each element of "
                 "a tuple, or of a range of constants.",
                 f"loop over {refuse.written(sequence, self.unit)} without literal_unroll",
-            )  # fmt: skip
+            )
         made: list[ast.stmt] = []
         if not isinstance(sequence, ast.Name) and not all(map(_is_constant, parts)):
             name = self.unit.fresh("unrolled")

@@ -40,11 +40,13 @@ def native(dispatcher: Any) -> Any:
         if any(dispatcher is d for d in _in_making):
             name, code = dispatcher.py_func.__name__, dispatcher.py_func.__code__
             raise errors.Unsupported(
-                f"{name} calls itself through another function.", kernel=name,
-                file=code.co_filename, line=code.co_firstlineno,
+                f"{name} calls itself through another function.",
+                kernel=name,
+                file=code.co_filename,
+                line=code.co_firstlineno,
                 source=linecache.getline(code.co_filename, code.co_firstlineno).strip(),
                 fix="write the two functions as one, or as a loop",
-            )  # fmt: skip
+            )
         _in_making.append(dispatcher)
         try:
             made = _make(dispatcher)
@@ -279,7 +281,9 @@ def exception(unit: Unit, node: ast.Raise) -> Any:
     kind = unit.globals.get(value.id) if isinstance(value, ast.Name) else None
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise refuse.invalid(
-            unit, node, "A kernel can only raise an exception class with constant arguments.",
+            unit,
+            node,
+            "A kernel can only raise an exception class with constant arguments.",
             "write raise ValueError('text')",
-        )  # fmt: skip
+        )
     return kind, tuple(arguments)

@@ -40,9 +40,11 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> None:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if node.attr in names:
                 raise refuse.invalid(
-                    unit, node, f"A kernel cannot set the {node.attr} of an array.",
+                    unit,
+                    node,
+                    f"A kernel cannot set the {node.attr} of an array.",
                     "reshape it on the host, before the launch",
-                )  # fmt: skip
+                )
 
 
 def _type(value: Any) -> types.Type | None:

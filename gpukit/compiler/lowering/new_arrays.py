@@ -41,9 +41,12 @@ def check_types(unit: Unit, inferred: Any) -> None:
             kind = inferred.typemap.get(s.target.name)
             if isinstance(kind, types.Array) and _makes(s.value, inferred.typemap):
                 raise refuse.invalid(
-                    unit, _at(unit, s.loc.line), "This line computes with a whole array, which "
-                    "makes a new array; a kernel has no memory for one.", _FIX,
-                )  # fmt: skip
+                    unit,
+                    _at(unit, s.loc.line),
+                    "This line computes with a whole array, which "
+                    "makes a new array; a kernel has no memory for one.",
+                    _FIX,
+                )
 
 
 def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
@@ -59,9 +62,11 @@ def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
         raise refuse.invalid(unit, unit.tree, f"{maker}a kernel has no memory for one.", _FIX)
     if any("array(" in str(kind) for kind in kept):
         raise refuse.unsupported(
-            unit, unit.tree, f"{maker}here an array must last beyond a barrier.",
+            unit,
+            unit.tree,
+            f"{maker}here an array must last beyond a barrier.",
             "use cuda.local.array(shape, dtype)",
-        )  # fmt: skip
+        )
 
 
 def _check_text(unit: Unit) -> None:

@@ -184,9 +184,19 @@ class Published(NamedTuple):
 
 
 Step = (
-    ParallelRegion | Once | BlockIf | BlockFor | BlockWhile | AnyThread | UntilNone | Barrier |
-    Count | WarpBarrier | GridBarrier | Branch
-)  # fmt: skip
+    ParallelRegion
+    | Once
+    | BlockIf
+    | BlockFor
+    | BlockWhile
+    | AnyThread
+    | UntilNone
+    | Barrier
+    | Count
+    | WarpBarrier
+    | GridBarrier
+    | Branch
+)
 
 
 def thread_loops(steps: list[Step]) -> Iterator[ThreadLoop]:

@@ -137,17 +137,22 @@ class RowPlanner:
         elif self._flows_out(s):
             return None
         return RowIf(
-            tests, limits, forms, self.rows(body, forms, mask), self.rows(s.orelse, forms, mask),
+            tests,
+            limits,
+            forms,
+            self.rows(body, forms, mask),
+            self.rows(s.orelse, forms, mask),
             guards,
-        )  # fmt: skip
+        )
 
     def _flows_out(self, s: ast.If) -> bool:
         """Tell whether a branch only selects a value, and is better left in the loop body."""
         plain = all(
-            isinstance(b, ast.Assign) and all(isinstance(t, ast.Name) for t in b.targets)
+            isinstance(b, ast.Assign)
+            and all(isinstance(t, ast.Name) for t in b.targets)
             and not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(b.value))
             for b in s.body + s.orelse
-        )  # fmt: skip
+        )
         return plain
 
     def _row_for(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
@@ -206,11 +211,7 @@ class RowPlanner:
         target = s.target.id  # type: ignore[attr-defined]
         base = self.unit.fresh(f"{target}_row")
         value = affine.Form(start.factor, tree.name(base)).at(tree.expr("cuda.threadIdx.x"))
-        inner = Forms(
-            {**forms.rematerialised, target: value},
-            forms.types,
-            forms.fixed | {base},
-        )
+        inner = Forms({**forms.rematerialised, target: value}, forms.types, forms.fixed | {base})
         guard = tree.at(
             ast.If(tree.expr("i < n", i=tree.name(target), n=arguments[1]), s.body, []), s
         )

@@ -168,9 +168,11 @@ class Scalar(ast.NodeTransformer):
         if name in intrinsics.SCALAR_NAMES:
             return ast.Call(self.helper("scalars", name), node.args, node.keywords)
         raise refuse.invalid(
-            self.unit, node, f"cuda.{name} cannot be called in a kernel.",
+            self.unit,
+            node,
+            f"cuda.{name} cannot be called in a kernel.",
             f"leave out the brackets: cuda.{name}",
-        )  # fmt: skip
+        )
 
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for any other call; device functions are passed the context."""

@@ -379,9 +379,11 @@ def loops_to_while(unit: Unit) -> None:
             return
         if not loops.is_range(unit, loop.iter):
             raise refuse.unsupported(
-                unit, loop, "A loop that holds a barrier and differs between threads must be over "
-                "range(...).", "write for k in range(...)",
-            )  # fmt: skip
+                unit,
+                loop,
+                "A loop that holds a barrier and differs between threads must be over range(...).",
+                "write for k in range(...)",
+            )
         first, new = jumps.as_while(unit, loop)
         _replace(unit.tree.body, loop, [*first, new])
 

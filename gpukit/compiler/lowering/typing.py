@@ -23,11 +23,15 @@ from gpukit.compiler.runtime import mathematics, probe
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {
-    "ballot_sync": types.int32, "match_any_sync": types.int32, "activemask": types.uint32,
-    "all_sync": types.boolean, "any_sync": types.boolean, "eq_sync": types.boolean,
+    "ballot_sync": types.int32,
+    "match_any_sync": types.int32,
+    "activemask": types.uint32,
+    "all_sync": types.boolean,
+    "any_sync": types.boolean,
+    "eq_sync": types.boolean,
     "vote_sync_intrinsic": types.Tuple((types.int32, types.boolean)),
     "match_all_sync": types.Tuple((types.int32, types.boolean)),
-}  # fmt: skip
+}
 _VOTES = frozenset(["all_sync", "any_sync", "eq_sync", "ballot_sync"])
 
 

@@ -25,10 +25,11 @@ def is_wait(loop: ast.While) -> bool:
     if any(tree.called(n) in LOCKS for n in ast.walk(loop)):
         return True
     asks = any(
-        (tree.called(n) or "").startswith("atomic.") if isinstance(n, ast.Call)
+        (tree.called(n) or "").startswith("atomic.")
+        if isinstance(n, ast.Call)
         else isinstance(n, ast.Subscript) and not uniformity.is_size(n)
         for n in ast.walk(loop.test)
-    )  # fmt: skip
+    )
     return asks and tree.reads(loop.test).isdisjoint(_changed(loop.body))
 
 

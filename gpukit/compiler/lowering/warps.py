@@ -52,9 +52,12 @@ def _check_source(rewriter: Rewriter, node: ast.Call) -> ast.expr:
 
 
 def _check(
-    rewriter: Rewriter, node: ast.Call, mask: ast.expr, name: str = "check_mask",
+    rewriter: Rewriter,
+    node: ast.Call,
+    mask: ast.expr,
+    name: str = "check_mask",
     source: ast.expr | None = None,
-) -> ast.expr:  # fmt: skip
+) -> ast.expr:
     """Return the call that checks the mask of a warp operation (instrumented kernels only)."""
     active = node.args[0]
     call = facts.of(node).checked or node

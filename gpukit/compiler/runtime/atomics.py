@@ -80,11 +80,19 @@ def _bits(name: str) -> Any:
 
 
 COMBINE = {
-    "add": _add, "sub": _sub, "and_": _bits("and_"), "or_": _bits("or_"), "xor": _bits("xor"),
-    "exch": _exchange, "inc": _inc, "dec": _dec,
-    "max": _extreme(">", keep_old_nan=True), "min": _extreme("<", keep_old_nan=True),
-    "nanmax": _extreme(">", keep_old_nan=False), "nanmin": _extreme("<", keep_old_nan=False),
-}  # fmt: skip
+    "add": _add,
+    "sub": _sub,
+    "and_": _bits("and_"),
+    "or_": _bits("or_"),
+    "xor": _bits("xor"),
+    "exch": _exchange,
+    "inc": _inc,
+    "dec": _dec,
+    "max": _extreme(">", keep_old_nan=True),
+    "min": _extreme("<", keep_old_nan=True),
+    "nanmax": _extreme(">", keep_old_nan=False),
+    "nanmin": _extreme("<", keep_old_nan=False),
+}
 _SIGNED_RMW = {"max": "max", "min": "min", "nanmax": "max", "nanmin": "min"}
 _UNSIGNED_RMW = {"max": "umax", "min": "umin", "nanmax": "umax", "nanmin": "umin"}
 _RMW = {"add": "add", "sub": "sub", "and_": "and", "or_": "or", "xor": "xor", "exch": "xchg"}

@@ -29,16 +29,18 @@ HALF = types.float16
 _JOINS = (HALF, types.int8, types.boolean)
 
 ARITHMETIC = (
-    operator.add, operator.sub, operator.mul, operator.truediv,
-    operator.iadd, operator.isub, operator.imul, operator.itruediv,
-)  # fmt: skip
-COMPARISONS = (
-    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
-)  # fmt: skip
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+)
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 ROUNDING = {math.ceil: "llvm.ceil", math.floor: "llvm.floor", math.trunc: "llvm.trunc"}
-FUNCTIONS = (
-    math.sin, math.cos, math.tanh, math.exp, math.log, math.log2, math.log10, math.sqrt
-)  # fmt: skip
+FUNCTIONS = (math.sin, math.cos, math.tanh, math.exp, math.log, math.log2, math.log10, math.sqrt)
 
 
 def on_singles(context: Any, builder: Any, function: Any, *values: Any, result: Any = None) -> Any:

@@ -65,8 +65,17 @@ def see_bytes(builder: Any, at: Any, size: int, origin: Any, kind: int, new: Any
     """Record an access to some bytes; `new` points to what a store is about to write."""
     address, location, *thread = origin
     number = linear(builder, address, thread)
-    call(builder, address, "access", kernel_location(builder, location), number, at, word(size),
-         word(kind), new or word(0))  # fmt: skip
+    call(
+        builder,
+        address,
+        "access",
+        kernel_location(builder, location),
+        number,
+        at,
+        word(size),
+        word(kind),
+        new or word(0),
+    )
 
 
 def see_value(
@@ -95,9 +104,15 @@ def see_value(
 
 
 def see_field(
-    context: Any, builder: Any, record: Any, name: str, at: Any, origin: Any, how: int,
+    context: Any,
+    builder: Any,
+    record: Any,
+    name: str,
+    at: Any,
+    origin: Any,
+    how: int,
     alignment: int = 16,
-) -> None:  # fmt: skip
+) -> None:
     """Record an access to a field of a record at an address."""
     field, offset = builder.add(at, word(record.offset(name))), record.offset(name)
     inner = math.gcd(alignment, offset, record.size)
@@ -141,8 +156,18 @@ def see_outside(
             builder.store(v, word_pointer(builder, address, layout.INDEX + k))
             builder.store(n, word_pointer(builder, address, layout.SHAPE + k))
     number = linear(builder, address, thread)
-    call(builder, address, "outside", address, kernel_location(builder, location), number,
-         word(array_type.ndim), word(layout.INDEX), word(layout.SHAPE), what)  # fmt: skip
+    call(
+        builder,
+        address,
+        "outside",
+        address,
+        kernel_location(builder, location),
+        number,
+        word(array_type.ndim),
+        word(layout.INDEX),
+        word(layout.SHAPE),
+        what,
+    )
 
 
 def scratch(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
@@ -226,10 +251,16 @@ def _row(name: str) -> Any:
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ends = [
-                _element(context, builder, array, make_array(array)(context, builder, args[k]),
-                         index, args[at])
+                _element(
+                    context,
+                    builder,
+                    array,
+                    make_array(array)(context, builder, args[k]),
+                    index,
+                    args[at],
+                )
                 for k, index, at in ((2, first, 4), (3, second, 5))
-            ]  # fmt: skip
+            ]
             size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
             words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
             location_, thread_, count_, mask_, kind_ = words
@@ -276,8 +307,20 @@ def area(typingctx, address, location, array, first, second, third, thread, coun
         words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
         location_, thread_, count_, mask_, rounds_ = words
         step, leap = builder.sub(at[1], at[0]), builder.sub(at[2], at[0])
-        return call(builder, args[0], "area", kernel_location(builder, location_), thread_, count_,
-                    at[0], step, size, mask_, rounds_, leap)  # fmt: skip
+        return call(
+            builder,
+            args[0],
+            "area",
+            kernel_location(builder, location_),
+            thread_,
+            count_,
+            at[0],
+            step,
+            size,
+            mask_,
+            rounds_,
+            leap,
+        )
 
     return types.int64(*kinds), codegen
 

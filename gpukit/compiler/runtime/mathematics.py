@@ -72,9 +72,28 @@ if hasattr(math, "nextafter"):
 # --- float32 -----------------------------------------------------------------------------------
 
 _ONE = (
-    "exp", "exp2", "expm1", "sinh", "cosh", "tanh", "log", "log2", "log10", "log1p", "asinh",
-    "acosh", "atanh", "sin", "cos", "tan", "asin", "acos", "atan", "erf", "erfc",
-)  # fmt: skip
+    "exp",
+    "exp2",
+    "expm1",
+    "sinh",
+    "cosh",
+    "tanh",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "erf",
+    "erfc",
+)
 _TWO = ("pow", "hypot", "atan2")
 _NUMPY = {"pow": "power"} | {
     name: f"arc{name[1:]}" for name in (*_ONE, *_TWO) if name[0] == "a"

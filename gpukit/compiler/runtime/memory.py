@@ -21,15 +21,7 @@ from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 from gpukit.compiler import checker_state
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime import hooks
-from gpukit.compiler.runtime.words import (
-    WORD,
-    abort,
-    index_types,
-    index_values,
-    leave,
-    note,
-    put,
-)
+from gpukit.compiler.runtime.words import WORD, abort, index_types, index_values, leave, note, put
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, values: list[Any]) -> Any:
@@ -390,10 +382,14 @@ def part_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
         shape = cgutils.unpack_tuple(builder, whole.shape, array.ndim)[:axes]
         strides = cgutils.unpack_tuple(builder, whole.strides, array.ndim)[:axes]
         populate_array(
-            view, data=whole.data, shape=cgutils.pack_array(builder, shape),
-            strides=cgutils.pack_array(builder, strides), itemsize=whole.itemsize,
-            meminfo=whole.meminfo, parent=whole.parent,
-        )  # fmt: skip
+            view,
+            data=whole.data,
+            shape=cgutils.pack_array(builder, shape),
+            strides=cgutils.pack_array(builder, strides),
+            itemsize=whole.itemsize,
+            meminfo=whole.meminfo,
+            parent=whole.parent,
+        )
         values = index_values(context, builder, idx, args[2])
         where = origin_of(context, builder, origin, args[0])
         checked_pointer(context, builder, first, view, values, where)

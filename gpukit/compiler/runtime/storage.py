@@ -52,10 +52,13 @@ def array_at(
             step = builder.mul(step, n)
     array = make_array(array_type)(context, builder)
     populate_array(
-        array, data=builder.bitcast(data, array.data.type),
+        array,
+        data=builder.bitcast(data, array.data.type),
         shape=cgutils.pack_array(builder, shape, WORD),
-        strides=cgutils.pack_array(builder, strides, WORD), itemsize=itemsize, meminfo=None,
-    )  # fmt: skip
+        strides=cgutils.pack_array(builder, strides, WORD),
+        itemsize=itemsize,
+        meminfo=None,
+    )
     return array._getvalue()
 
 

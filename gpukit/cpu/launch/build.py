@@ -27,9 +27,16 @@ def kernel(
     if not instrumented:
         unassigned.warn(unit)
     parts = (
-        marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
-        boundscheck, str(fastmath), debug, instrumented, allocate.switched_on(),
-    )  # fmt: skip
+        marshal.describe(kinds),
+        marshal.describe(tuple(captured.kinds)),
+        distinct,
+        block,
+        boundscheck,
+        str(fastmath),
+        debug,
+        instrumented,
+        allocate.switched_on(),
+    )
     name = cache.key(unit, parts)
     made = cache.load(name) if name else None
     if made is None:
@@ -103,9 +110,11 @@ def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
     captured = _captured(kernel)
     with foreign.linking(kernel):
         made = pipeline.compile_kernel(
-            kernel.py_func, types, Options(block=(0, 1, 1), distinct=True),
+            kernel.py_func,
+            types,
+            Options(block=(0, 1, 1), distinct=True),
             captured=[marshal.numba_type(k) for k in captured.kinds],
-        )  # fmt: skip
+        )
     made.captured = captured
     return made
 

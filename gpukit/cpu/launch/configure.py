@@ -84,9 +84,7 @@ def triple(name: str, value: Any) -> tuple[int, int, int]:
 
 
 def _check(made: Configuration) -> None:
-    for name, sizes, limits in (
-        ("grid", made.grid, MAX_GRID), ("block", made.block, MAX_BLOCK),
-    ):  # fmt: skip
+    for name, sizes, limits in (("grid", made.grid, MAX_GRID), ("block", made.block, MAX_BLOCK)):
         for axis, size, limit in zip("xyz", sizes, limits, strict=True):
             if size < 1:
                 raise errors.LaunchError(

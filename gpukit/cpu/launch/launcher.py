@@ -279,9 +279,10 @@ class Launcher:
         except RecursionError as error:
             name = self.kernel.py_func.__name__
             raise errors.Unsupported(
-                f"An expression or block in {name} is nested too deeply.", kernel=name,
+                f"An expression or block in {name} is nested too deeply.",
+                kernel=name,
                 fix="split it over several statements",
-            ) from error  # fmt: skip
+            ) from error
 
     # ---- introspection --------------------------------------------------------------------
 
@@ -343,10 +344,14 @@ class Prepared:
         compiled, buffer = self.compiled, self.buffer(packed)
         outcome = pool.run(
             functools.partial(compiled.entry, ctypes.addressof(buffer)),
-            self.blocks, self.threads, self.scratch,
-            serial=compiled.whole_grid, thread_time=compiled.thread_time, reach=packed.reach(),
+            self.blocks,
+            self.threads,
+            self.scratch,
+            serial=compiled.whole_grid,
+            thread_time=compiled.thread_time,
+            reach=packed.reach(),
             together=compiled.coarsened,
-        )  # fmt: skip
+        )
         if outcome.context is not None:
             failure.name_thread(outcome.context, self.threads)
             failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)

@@ -292,10 +292,25 @@ def foreign_host(value: Any) -> np.ndarray | None:
 # ---- from kinds to struct formats and numba types ---------------------------------------------
 
 _CODES = {
-    "b": "b7x", "B": "B7x", "h": "h6x", "H": "H6x", "i": "i4x", "I": "I4x", "l": "q", "L": "Q",
-    "q": "q", "Q": "Q", "f": "f4x", "d": "d", "e": "e6x", "?": "?7x", "F": "ff", "D": "dd",
-    "m": "q", "M": "q",
-}  # fmt: skip
+    "b": "b7x",
+    "B": "B7x",
+    "h": "h6x",
+    "H": "H6x",
+    "i": "i4x",
+    "I": "I4x",
+    "l": "q",
+    "L": "Q",
+    "q": "q",
+    "Q": "Q",
+    "f": "f4x",
+    "d": "d",
+    "e": "e6x",
+    "?": "?7x",
+    "F": "ff",
+    "D": "dd",
+    "m": "q",
+    "M": "q",
+}
 
 
 @lru_cache(maxsize=4096)

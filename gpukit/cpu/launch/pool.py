@@ -138,9 +138,16 @@ class ThreadTime:
 
 
 def run(
-    call: Call, blocks: int, threads: int, scratch: int,
-    *, serial: bool, thread_time: ThreadTime, reach: int = 0, together: int = 1,
-) -> Outcome:  # fmt: skip
+    call: Call,
+    blocks: int,
+    threads: int,
+    scratch: int,
+    *,
+    serial: bool,
+    thread_time: ThreadTime,
+    reach: int = 0,
+    together: int = 1,
+) -> Outcome:
     """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them early.
 
     `reach` as in `ThreadTime`; `together` is how many neighbouring blocks are faster in one chunk.

@@ -18,13 +18,7 @@ from gpukit.cpu.dispatcher import jit
 from gpukit.cpu.libdevice import helpers
 from gpukit.cpu.libdevice.table import MISSING, ROWS
 
-_TYPES = {
-    "h": "np.int16",
-    "i": "np.int32",
-    "l": "np.int64",
-    "f": "np.float32",
-    "d": "np.float64",
-}
+_TYPES = {"h": "np.int16", "i": "np.int32", "l": "np.int64", "f": "np.float32", "d": "np.float64"}
 _made: dict[str, Any] = {}
 
 

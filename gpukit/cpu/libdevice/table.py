@@ -198,8 +198,7 @@ _WHY_HALF = "use np.float16 values and arrays, or cuda.fp16."
 _WHY_FMA = "only fma_rn, rounding to the nearest, is written."
 MISSING = {
     **dict.fromkeys(
-        ("j0", "j0f", "j1", "j1f", "jn", "jnf", "y0", "y0f", "y1", "y1f", "yn", "ynf"),
-        _WHY_BESSEL,
+        ("j0", "j0f", "j1", "j1f", "jn", "jnf", "y0", "y0f", "y1", "y1f", "yn", "ynf"), _WHY_BESSEL
     ),
     **dict.fromkeys(("float2half_rn", "half2float"), _WHY_HALF),
     **dict.fromkeys(("fma_rd", "fma_ru", "fma_rz"), _WHY_FMA),

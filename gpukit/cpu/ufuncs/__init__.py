@@ -79,9 +79,13 @@ class _Output:
     """An array that a call writes: the kernel gets its `buffer`."""
 
     def __init__(
-        self, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[..., Any],
+        self,
+        given: Any,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        make: Callable[..., Any],
         empty: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`given` is the caller's array, or None for `make(shape, dtype)`.
 
         With `empty` its contents are not copied to the device: the results are only copied back.

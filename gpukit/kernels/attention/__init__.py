@@ -24,10 +24,18 @@ VARIANTS = (*naive.VARIANTS, *tiled.VARIANTS, *naive_grad.VARIANTS, *tiled_grad.
 
 @signature.takes("query: b h l d, value: b h s dv, key: b h s d -> b h l dv", layout="strided")
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, is_causal: bool = False, scale: float | None = None, *,
-    attn_mask: Any = None, variant: str = "tiled", out: Any = None, logsumexp: Any = None,
+    query: Any,
+    key: Any,
+    value: Any,
+    is_causal: bool = False,
+    scale: float | None = None,
+    *,
+    attn_mask: Any = None,
+    variant: str = "tiled",
+    out: Any = None,
+    logsumexp: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return, for each query, the mean of the values weighted by softmax(scale query key^T).
 
     (B, H, L, D), (B, H, S, D) and (B, H, S, Dv) give (B, H, L, Dv), all float32 or all float64. Any
@@ -75,10 +83,20 @@ def scaled_dot_product_attention(
     layout="strided",
 )
 def scaled_dot_product_attention_backward(
-    grad_out: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
-    is_causal: bool = False, scale: float | None = None, *, attn_mask: Any = None,
-    variant: str = "tiled", out: Any = None, stream: Any = 0,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    grad_out: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    output: Any,
+    logsumexp: Any,
+    is_causal: bool = False,
+    scale: float | None = None,
+    *,
+    attn_mask: Any = None,
+    variant: str = "tiled",
+    out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any, Any]:
     """Return the gradients of query, key and value.
 
     `output` and `logsumexp` are what the forward returned and wrote, grad_out (B, H, L, Dv) is the
@@ -155,6 +173,11 @@ def _fits(query: Any, value: Any) -> bool:
 
 
 __all__ = [
-    "BACKWARD_VARIANTS", "FORWARD_VARIANTS", "VARIANTS", "attention_backward_reference",
-    "attention_reference", "scaled_dot_product_attention", "scaled_dot_product_attention_backward",
-]  # fmt: skip
+    "BACKWARD_VARIANTS",
+    "FORWARD_VARIANTS",
+    "VARIANTS",
+    "attention_backward_reference",
+    "attention_reference",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
+]

@@ -49,9 +49,12 @@ Float64 = npt.NDArray[np.float64]
 
 
 def scores_reference(
-    query: npt.ArrayLike, key: npt.ArrayLike, is_causal: bool = False, scale: float | None = None,
+    query: npt.ArrayLike,
+    key: npt.ArrayLike,
+    is_causal: bool = False,
+    scale: float | None = None,
     attn_mask: npt.NDArray[Any] | None = None,
-) -> Float64:  # fmt: skip
+) -> Float64:
     """Return scale query key^T and what a mask adds; -inf where a query must not see a key."""
     query, key = np.asarray(query, np.float64), np.asarray(key, np.float64)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -74,9 +77,13 @@ def softmax_reference(scores: npt.ArrayLike) -> tuple[Float64, Float64]:
 
 
 def attention_reference(
-    query: npt.ArrayLike, key: npt.ArrayLike, value: npt.ArrayLike, is_causal: bool = False,
-    scale: float | None = None, attn_mask: npt.NDArray[Any] | None = None,
-) -> Float64:  # fmt: skip
+    query: npt.ArrayLike,
+    key: npt.ArrayLike,
+    value: npt.ArrayLike,
+    is_causal: bool = False,
+    scale: float | None = None,
+    attn_mask: npt.NDArray[Any] | None = None,
+) -> Float64:
     """Return the mixture of values for each query."""
     weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale, attn_mask))
     return weights @ np.asarray(value, np.float64)
@@ -123,9 +130,15 @@ def attention_scores_kernel(query, key, mask, keeps, scale, causal, scores):
 
 
 def attention_scores_cost(
-    pairs: int, rows: int, keys: int, d: int, causal: bool = False, itemsize: int = 4, *,
+    pairs: int,
+    rows: int,
+    keys: int,
+    d: int,
+    causal: bool = False,
+    itemsize: int = 4,
+    *,
     masksize: int = 0,
-) -> Cost:  # fmt: skip
+) -> Cost:
     """For each score that is computed a query and a key loaded, for each score one store.
 
     `masksize` are the bytes of an element of a mask, 1 where it only keeps.
@@ -212,9 +225,13 @@ _variant = functools.partial(Variant, block=(TILE, TILE, 1))
 VARIANTS = (
     _variant("naive", attention_scores_kernel, attention_scores_cost, scores_reference),
     Variant(
-        "softmax", attention_softmax_kernel, attention_softmax_cost, softmax_reference,
-        (WARP, ROWS), ROWS,
+        "softmax",
+        attention_softmax_kernel,
+        attention_softmax_cost,
+        softmax_reference,
+        (WARP, ROWS),
+        ROWS,
     ),
     _variant("values", attention_values_kernel, attention_values_cost, np.matmul),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

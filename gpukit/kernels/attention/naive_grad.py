@@ -49,10 +49,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 def attention_backward_reference(
-    grad_out: npt.ArrayLike, query: npt.ArrayLike, key: npt.ArrayLike, value: npt.ArrayLike,
-    is_causal: bool = False, scale: float | None = None,
+    grad_out: npt.ArrayLike,
+    query: npt.ArrayLike,
+    key: npt.ArrayLike,
+    value: npt.ArrayLike,
+    is_causal: bool = False,
+    scale: float | None = None,
     attn_mask: npt.NDArray[Any] | None = None,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+) -> tuple[Float64, Float64, Float64]:
     """Return the gradients of query, key and value."""
     grad_out, query, key = (np.asarray(x, np.float64) for x in (grad_out, query, key))
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -169,11 +173,13 @@ VARIANTS = (
         "delta", attention_delta_kernel, attention_delta_cost, delta_reference, BLOCK, (BLOCK, 1)
     ),
     _variant(
-        "naive", attention_grad_scores_kernel, attention_grad_scores_cost,
+        "naive",
+        attention_grad_scores_kernel,
+        attention_grad_scores_cost,
         attention_backward_reference,
     ),
     _variant(
         "transposed", attention_transposed_kernel, attention_transposed_cost, transposed_reference
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

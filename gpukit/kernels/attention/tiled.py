@@ -216,8 +216,13 @@ def walk(walked: list[int], size: int) -> tuple[int, int]:
 
 VARIANTS = (
     Variant(
-        "tiled", attention_tiled_kernel, attention_tiled_cost, attention_reference, (BM, BN),
-        (BM, 1), instead="naive",
+        "tiled",
+        attention_tiled_kernel,
+        attention_tiled_cost,
+        attention_reference,
+        (BM, BN),
+        (BM, 1),
+        instead="naive",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -52,7 +52,7 @@ from gpukit.kernels.attention.tiled import (
     products,
     store_sums,
     walk,
-)  # fmt: skip
+)
 from gpukit.launch import Cost, Variant
 
 

@@ -28,8 +28,20 @@ from gpukit.kernels.backprop.sharing import mlp, mlp_backward, mlp_backward_work
 
 VARIANTS = (*dense.VARIANTS, *columns.VARIANTS, *bias_activation.VARIANTS, *sharing.VARIANTS)
 __all__ = [
-    "BACKWARD_VARIANTS", "FORWARD_VARIANTS", "VARIANTS", "add_bias", "bias_gelu",
-    "bias_gelu_backward", "bias_relu", "bias_relu_backward", "column_sum", "linear",
-    "linear_backward", "linear_backward_reference", "linear_reference", "mlp", "mlp_backward",
+    "BACKWARD_VARIANTS",
+    "FORWARD_VARIANTS",
+    "VARIANTS",
+    "add_bias",
+    "bias_gelu",
+    "bias_gelu_backward",
+    "bias_relu",
+    "bias_relu_backward",
+    "column_sum",
+    "linear",
+    "linear_backward",
+    "linear_backward_reference",
+    "linear_reference",
+    "mlp",
+    "mlp_backward",
     "mlp_backward_work",
-]  # fmt: skip
+]

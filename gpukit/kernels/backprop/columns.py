@@ -128,8 +128,12 @@ def add_columns(function: str, x: Any, out: Any, stream: Any) -> None:
 
 VARIANTS = (
     Variant(
-        "column_sum", column_sum_kernel, column_sum_cost, column_sum_reference, (WIDTH, HEIGHT),
+        "column_sum",
+        column_sum_kernel,
+        column_sum_cost,
+        column_sum_reference,
+        (WIDTH, HEIGHT),
         tile=(WIDTH, 1),
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

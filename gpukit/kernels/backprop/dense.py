@@ -145,9 +145,14 @@ def linear_grad_weight_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
 
 @signature.takes("input: n i, weight: o i, bias?: o -> n o")
 def linear(
-    input: Any, weight: Any, bias: Any = None, *, variant: str = "tiled", out: Any = None,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    variant: str = "tiled",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the outputs of a dense layer, input weight^T + bias.
 
     input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
@@ -172,9 +177,15 @@ def linear(
 
 @signature.takes("input: n i, weight: o i, grad_out: n o -> n i, o i, o")
 def linear_backward(
-    grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, variant: str = "tiled",
-    out: Any = None, stream: Any = 0,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    *,
+    of_input: bool = True,
+    variant: str = "tiled",
+    out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias of a dense layer.
 
     grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three launches
@@ -218,10 +229,9 @@ FORWARD_VARIANTS = (
 BACKWARD_VARIANTS = (
     _naive("grad_x", linear_grad_x_kernel, linear_grad_x_cost, linear_backward_reference),
     _naive(
-        "grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost,
-        linear_backward_reference,
+        "grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost, linear_backward_reference
     ),
-)  # fmt: skip
+)
 
 VARIANTS = (FORWARD_VARIANTS[0], *BACKWARD_VARIANTS)
 __all__ = launch.public_names(globals())

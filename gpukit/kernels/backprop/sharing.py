@@ -201,10 +201,16 @@ def mlp(input: Any, weights: Sequence[Any], *, stream: Any = 0) -> list[Any]:
     return outputs
 
 
+@signature.takes_old_names
 def mlp_backward(
-    grad_out: Any, input: Any, outputs: Sequence[Any], weights: Sequence[Any], *,
-    variant: str = "hybrid", stream: Any = 0,
-) -> tuple[Any, ...]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    outputs: Sequence[Any],
+    weights: Sequence[Any],
+    *,
+    variant: str = "hybrid",
+    stream: Any = 0,
+) -> tuple[Any, ...]:
     """Return the gradient of each weight matrix of a network, given what `mlp` returned.
 
     `grad_out` is dE/d outputs[-1]. The variants "by_layer", "by_weight" and "hybrid" give the same
@@ -225,8 +231,9 @@ def mlp_backward(
         deltas = launch.empty(tuple(y.shape), y.dtype)
         both = (above, weight_above, y, x, deltas, grad_weight)
         arrays = {
-            "delta": (above, weight_above, y, deltas), "grad_weight": (deltas, x, grad_weight),
-        }  # fmt: skip
+            "delta": (above, weight_above, y, deltas),
+            "grad_weight": (deltas, x, grad_weight),
+        }
         for step in WAYS[variant]:
             sizes = y.shape[::-1] if step.name == "delta" else grad_weight.shape[::-1]
             if min(sizes):
@@ -310,13 +317,16 @@ VARIANTS = (
         "by_layer", backprop_by_layer_kernel, backprop_by_layer_cost, mlp_backward_reference, BLOCK
     ),
     Variant(
-        "by_weight", backprop_by_weight_kernel, backprop_by_weight_cost, mlp_backward_reference,
+        "by_weight",
+        backprop_by_weight_kernel,
+        backprop_by_weight_cost,
+        mlp_backward_reference,
         (TILE, TILE),
     ),
     Variant(
         "delta", backprop_delta_kernel, backprop_delta_cost, mlp_backward_reference, (TILE, TILE)
     ),
-)  # fmt: skip
+)
 # The launches of each way for one layer.
 WAYS = {
     "by_layer": VARIANTS[:1],

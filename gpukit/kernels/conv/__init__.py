@@ -25,8 +25,9 @@ from gpukit.launch import Variant
 
 VARIANTS = (*direct.VARIANTS, *tiled.VARIANTS, im2col.VARIANTS[0], *implicit.VARIANTS)
 BACKWARD_VARIANTS = (
-    gradients.VARIANTS[0]._replace(name="direct"), im2col.VARIANTS[-1]._replace(name="im2col"),
-)  # fmt: skip
+    gradients.VARIANTS[0]._replace(name="direct"),
+    im2col.VARIANTS[-1]._replace(name="im2col"),
+)
 # Columns that are made at a time: few enough to stay in a cache until they are multiplied.
 MOST_COLUMNS = 1 << 21
 # Sums that a gradient of weights is made of, so that there are blocks enough for a GPU.
@@ -69,10 +70,18 @@ class Layer(NamedTuple):
 
 @signature.takes("input: n c h w, weight: o taps kh kw, bias?: o -> n o rows cols")
 def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, variant: str = "im2col", out: Any = None,
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    *,
+    variant: str = "im2col",
+    out: Any = None,
     stream: Any = 0,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the convolution of a batch of images with zero padding, as PyTorch's functional does.
 
     Input (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding 1 give (1, 16, 224,
@@ -175,10 +184,19 @@ def _launch(
     "input: n c h w, weight: o taps kh kw, grad_out: n o rows cols -> n c h w, o taps kh kw, o"
 )
 def conv2d_backward(
-    grad_out: Any, input: Any, weight: Any, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, of_input: bool = True, variant: str = "im2col",
-    out: Any = None, stream: Any = 0,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    *,
+    of_input: bool = True,
+    variant: str = "im2col",
+    out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias of a convolution.
 
     Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
@@ -208,9 +226,16 @@ def conv2d_backward(
 
 
 def _back_directly(
-    layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
-    grad_bias: Any, *, stream: Any,
-) -> None:  # fmt: skip
+    layer: Layer,
+    grad_out: Any,
+    image: Any,
+    weight: Any,
+    grad_image: Any,
+    grad_weight: Any,
+    grad_bias: Any,
+    *,
+    stream: Any,
+) -> None:
     by_input, by_weight, _ = gradients.VARIANTS
     n, c, h, w = layer.image
     if grad_image.size:
@@ -222,9 +247,16 @@ def _back_directly(
 
 
 def _back_by_columns(
-    layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
-    grad_bias: Any, *, stream: Any,
-) -> None:  # fmt: skip
+    layer: Layer,
+    grad_out: Any,
+    image: Any,
+    weight: Any,
+    grad_image: Any,
+    grad_weight: Any,
+    grad_bias: Any,
+    *,
+    stream: Any,
+) -> None:
     """Gradients as products: that of weights with columns; that of columns goes back to images."""
     function, dtype = layer.function, image.dtype
     groups, m, depth, pixels = layer.product
@@ -305,6 +337,11 @@ def _layer(
 
 
 __all__ = [
-    "BACKWARD_VARIANTS", "VARIANTS", "conv1d", "conv2d", "conv2d_backward",
-    "conv2d_backward_reference", "conv2d_reference",
-]  # fmt: skip
+    "BACKWARD_VARIANTS",
+    "VARIANTS",
+    "conv1d",
+    "conv2d",
+    "conv2d_backward",
+    "conv2d_backward_reference",
+    "conv2d_reference",
+]

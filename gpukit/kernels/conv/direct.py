@@ -54,9 +54,14 @@ MOST_CONSTANT = 65536  # bytes of constant memory that a kernel may have
 
 
 def conv2d_reference(
-    image: npt.ArrayLike, weight: npt.ArrayLike, bias: npt.ArrayLike, *,
-    stride: Pair = ONE, padding: Pair = NONE, dilation: Pair = ONE,
-) -> npt.NDArray[np.float64]:  # fmt: skip
+    image: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    bias: npt.ArrayLike,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+) -> npt.NDArray[np.float64]:
     """Return the convolution, one matrix product of channels for each place in the window."""
     image, weight = np.asarray(image, np.float64), np.asarray(weight, np.float64)
     batch, channels, *size = image.shape
@@ -110,9 +115,14 @@ def conv2d_direct_kernel(image, weight, bias, stride, padding, dilation, out):
 
 
 def conv2d_direct_cost(
-    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    weight: Shape,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """Cost for these two shapes: each tap inside the image loads a weight and a pixel."""
     (batch, _, *size), (channels, depth, *window) = image, weight
     geometry = tuple(size), tuple(window), stride, padding, dilation
@@ -159,9 +169,14 @@ def conv2d_constant_kernel(image, bias, stride, padding, dilation, out):
 
 
 def conv2d_constant_cost(
-    image: Shape, weight: Shape = FILTERS.shape, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    weight: Shape = FILTERS.shape,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """The work of conv2d_direct_cost, without the loads of weights."""
     whole = conv2d_direct_cost(
         image, weight, stride=stride, padding=padding, dilation=dilation, itemsize=itemsize

@@ -49,9 +49,14 @@ Float64 = npt.NDArray[np.float64]
 
 
 def conv2d_backward_reference(
-    grad_out: npt.ArrayLike, image: npt.ArrayLike, weight: npt.ArrayLike, *,
-    stride: Pair = ONE, padding: Pair = NONE, dilation: Pair = ONE,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    grad_out: npt.ArrayLike,
+    image: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+) -> tuple[Float64, Float64, Float64]:
     """Return the gradients of image, weight and bias, place by place in the window."""
     grad_out, image, weight = (np.asarray(a, np.float64) for a in (grad_out, image, weight))
     batch, channels, *size = image.shape
@@ -122,9 +127,14 @@ def conv2d_grad_input_kernel(grad_out, weight, stride, padding, dilation, grad_i
 
 
 def conv2d_grad_input_cost(
-    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    weight: Shape,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """The taps of conv2d_direct_cost, and one store for each pixel of the images."""
     flops = conv2d_direct_cost(
         image, weight, stride=stride, padding=padding, dilation=dilation
@@ -172,9 +182,14 @@ def conv2d_grad_weight_kernel(grad_out, image, stride, padding, dilation, grad_w
 
 
 def conv2d_grad_weight_cost(
-    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    weight: Shape,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """The taps of conv2d_direct_cost; for each weight the sum of a block and one store."""
     flops = conv2d_direct_cost(
         image, weight, stride=stride, padding=padding, dilation=dilation
@@ -218,10 +233,13 @@ _variant = functools.partial(
 )
 VARIANTS = (
     _variant(
-        "grad_input", conv2d_grad_input_kernel, conv2d_grad_input_cost,
-        tile=None, most_blocks=launch.GRID_LIMIT[2],
+        "grad_input",
+        conv2d_grad_input_kernel,
+        conv2d_grad_input_cost,
+        tile=None,
+        most_blocks=launch.GRID_LIMIT[2],
     ),
     _variant("grad_weight", conv2d_grad_weight_kernel, conv2d_grad_weight_cost),
     _variant("grad_bias", conv2d_grad_bias_kernel, conv2d_grad_bias_cost, block=BLOCK, tile=1),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

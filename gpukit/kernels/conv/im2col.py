@@ -49,9 +49,13 @@ Float64 = npt.NDArray[np.float64]
 
 
 def im2col_reference(
-    image: npt.ArrayLike, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    image: npt.ArrayLike,
+    window: Pair,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
     dilation: Pair = ONE,
-) -> Float64:  # fmt: skip
+) -> Float64:
     """Return what each window sees as a column, (N, C KH KW, rows, cols)."""
     image = np.asarray(image, np.float64)
     batch, _, *size = image.shape
@@ -64,9 +68,14 @@ def im2col_reference(
 
 
 def col2im_reference(
-    cols: npt.ArrayLike, window: Pair, size: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    cols: npt.ArrayLike,
+    window: Pair,
+    size: Pair,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
     dilation: Pair = ONE,
-) -> Float64:  # fmt: skip
+) -> Float64:
     """Return images (N, C, H, W) of `size`, each column added where its window saw them."""
     cols = np.asarray(cols, np.float64)
     batch, _, *out = cols.shape
@@ -124,9 +133,14 @@ def im2col_kernel(image, window, stride, padding, dilation, cols):
 
 
 def im2col_cost(
-    image: Shape, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    window: Pair,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """One load for each tap inside the image, one store for each element of the columns."""
     (batch, channels, *size) = image
     geometry = tuple(size), window, stride, padding, dilation
@@ -280,9 +294,14 @@ def col2im_kernel(cols, stride, padding, dilation, image):
 
 
 def col2im_cost(
-    image: Shape, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    window: Pair,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """One load and one addition for each tap inside the image, one store for each pixel."""
     batch, channels, *size = image
     taps = batch * channels * taps_inside(tuple(size), window, stride, padding, dilation)
@@ -300,5 +319,5 @@ VARIANTS = (
     _pixels(
         "col2im", col2im_kernel, col2im_cost, col2im_reference, most_blocks=launch.GRID_LIMIT[2]
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

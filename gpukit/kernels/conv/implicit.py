@@ -170,8 +170,14 @@ def taps_of(window: Pair, depth: int, size: Pair, dilation: Pair) -> npt.NDArray
 
 VARIANTS = (
     Variant(
-        "implicit", conv2d_implicit_kernel, conv2d_implicit_cost, conv2d_reference,
-        (THREADS, THREADS, 1), tile=(PIXELS, CHANNELS, 1), dtypes=(np.float32,), instead="im2col",
+        "implicit",
+        conv2d_implicit_kernel,
+        conv2d_implicit_cost,
+        conv2d_reference,
+        (THREADS, THREADS, 1),
+        tile=(PIXELS, CHANNELS, 1),
+        dtypes=(np.float32,),
+        instead="im2col",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -49,9 +49,14 @@ TILE = 1024
 
 
 def conv1d_reference(
-    signal: npt.ArrayLike, weight: npt.ArrayLike, bias: npt.ArrayLike, *, stride: int = 1,
-    padding: int = 0, dilation: int = 1,
-) -> npt.NDArray[np.float64]:  # fmt: skip
+    signal: npt.ArrayLike,
+    weight: npt.ArrayLike,
+    bias: npt.ArrayLike,
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+) -> npt.NDArray[np.float64]:
     """Return the convolution of images of one row."""
     image, window = np.expand_dims(np.asarray(signal), 2), np.expand_dims(np.asarray(weight), 2)
     moves = {"stride": (1, stride), "padding": (0, padding), "dilation": (1, dilation)}
@@ -88,9 +93,14 @@ def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
 
 
 def conv1d_direct_cost(
-    signal: Shape, weight: Shape, *, stride: int = 1, padding: int = 0, dilation: int = 1,
+    signal: Shape,
+    weight: Shape,
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
     itemsize: int = 4,
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Each tap inside the signal loads a weight and a number; a bias and a store for each place."""
     (batch, _, length), (channels, depth, k) = signal, weight
     taps = taps_inside((1, length), (1, k), (1, stride), (0, padding), (1, dilation))
@@ -141,9 +151,14 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
 
 
 def conv1d_tiled_cost(
-    signal: Shape, weight: Shape, *, stride: int = 1, padding: int = 0, dilation: int = 1,
+    signal: Shape,
+    weight: Shape,
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
     itemsize: int = 4,
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Each block loads its tile once a channel; threads outside out load weights all the same."""
     (batch, _, length), (channels, depth, k) = signal, weight
     places = out_size(length, k, stride, padding, dilation)
@@ -168,9 +183,18 @@ def reach_of_block(window: int, stride: int, dilation: int) -> int:
 
 @signature.takes("input: n c l, weight: o taps k, bias?: o -> n o places")
 def conv1d(
-    input: Any, weight: Any, bias: Any = None, stride: int = 1, padding: int = 0,
-    dilation: int = 1, groups: int = 1, *, variant: str = "tiled", out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    *,
+    variant: str = "tiled",
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the convolution of a batch of signals with zero padding, as PyTorch's functional does.
 
     Input (16, 2, 44100), weight (8, 2, 9) and bias (8,) with padding 4 give (16, 8, 44100). All
@@ -180,9 +204,11 @@ def conv1d(
     stride, padding, dilation = (
         launch.check_int("conv1d", name, value, least=least)
         for name, value, least in (
-            ("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1),
+            ("stride", stride, 1),
+            ("padding", padding, 0),
+            ("dilation", dilation, 1),
         )
-    )  # fmt: skip
+    )
     _check_operands(input, weight, groups)
     places = out_size(input.shape[2], weight.shape[2], stride, padding, dilation)
     if places < 1:

@@ -82,9 +82,14 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
 
 
 def conv2d_tiled_cost(
-    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE,
-    dilation: Pair = ONE, itemsize: int = 4,
-) -> Cost:  # fmt: skip
+    image: Shape,
+    weight: Shape,
+    *,
+    stride: Pair = ONE,
+    padding: Pair = NONE,
+    dilation: Pair = ONE,
+    itemsize: int = 4,
+) -> Cost:
     """Each block loads its tile once a channel; threads outside out load weights all the same."""
     (batch, _, *size), (channels, depth, *window) = image, weight
     sizes = out_sizes(tuple(size), tuple(window), stride, padding, dilation)
@@ -117,8 +122,13 @@ def fits(window: Shape, moves: Windows) -> bool:
 
 VARIANTS = (
     Variant(
-        "tiled", conv2d_tiled_kernel, conv2d_tiled_cost, conv2d_reference, (BLOCK_X, BLOCK_Y, 1),
-        most_blocks=launch.GRID_LIMIT[2], instead="direct",
+        "tiled",
+        conv2d_tiled_kernel,
+        conv2d_tiled_cost,
+        conv2d_reference,
+        (BLOCK_X, BLOCK_Y, 1),
+        most_blocks=launch.GRID_LIMIT[2],
+        instead="direct",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -17,7 +17,13 @@ from gpukit.kernels.losses.mse import mse_loss, mse_loss_backward, mse_terms_ref
 VARIANTS = (*entropy.VARIANTS, *mse.VARIANTS, *totals.VARIANTS)
 
 __all__ = [
-    "VARIANTS", "cross_entropy", "cross_entropy_backward", "cross_entropy_grad_reference",
-    "cross_entropy_reference", "cross_entropy_with_grad", "mse_loss", "mse_loss_backward",
+    "VARIANTS",
+    "cross_entropy",
+    "cross_entropy_backward",
+    "cross_entropy_grad_reference",
+    "cross_entropy_reference",
+    "cross_entropy_with_grad",
+    "mse_loss",
+    "mse_loss_backward",
     "mse_terms_reference",
-]  # fmt: skip
+]

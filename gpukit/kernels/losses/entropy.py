@@ -172,9 +172,14 @@ def cross_entropy_grad_cost(rows: int, cols: int, targetsize: int = 4, itemsize:
 
 @signature.takes("input: n c, target: n -> loss...", target=INTEGERS)
 def cross_entropy(
-    input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
-    *, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    target: Any,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+    *,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the cross-entropy of logits and the classes that are right.
 
     Logits (N, C), float32 or float64, and N classes, int32 or int64, give an array of no axes, the
@@ -198,9 +203,15 @@ def cross_entropy(
 
 @signature.takes("input: n c, target: n -> n c", target=INTEGERS)
 def cross_entropy_backward(
-    input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
-    *, grad_out: Any = 1.0, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    target: Any,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+    *,
+    grad_out: Any = 1.0,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the gradient of the logits: softmax, less 1 at the target, divided by N for a mean.
 
     `[[0. 0.]]` and `[1]` give `[[0.5 -0.5]]`. grad_out is the gradient of the loss: a number, an
@@ -216,9 +227,14 @@ def cross_entropy_backward(
 
 @signature.takes("input: n c, target: n -> loss..., n c", target=INTEGERS)
 def cross_entropy_with_grad(
-    input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
-    *, out: Any = None, stream: Any = 0,
-) -> tuple[Any, Any]:  # fmt: skip
+    input: Any,
+    target: Any,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+    *,
+    out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any]:
     """Return the mean or the sum of the losses, and the gradient of the logits, from one launch.
 
     What cross_entropy and cross_entropy_backward return, for half of the reading. `out` is a pair.
@@ -229,9 +245,16 @@ def cross_entropy_with_grad(
     loss = total.of((input.shape[0],) if reduction == "none" else ())
     above = scales(function, 1.0, (), reduction, input.dtype, stream)
     losses, counted = _launch_grad(
-        function, input, target, reduction, ignore_index, above, grad.array, stream,
+        function,
+        input,
+        target,
+        reduction,
+        ignore_index,
+        above,
+        grad.array,
+        stream,
         losses=loss.flat() if reduction == "none" else None,
-    )  # fmt: skip
+    )
     if reduction != "none":
         TOTAL.kernel[1, TOTAL.block, stream](losses, counted, loss.flat())
     return loss.get(), grad.get()
@@ -263,9 +286,16 @@ def _counted(
 
 
 def _launch_grad(
-    function: str, x: Any, target: Any, reduction: str, ignore_index: int, grad_out: Any,
-    grad: Any, stream: Any, losses: Any = None,
-) -> tuple[Any, Any]:  # fmt: skip
+    function: str,
+    x: Any,
+    target: Any,
+    reduction: str,
+    ignore_index: int,
+    grad_out: Any,
+    grad: Any,
+    stream: Any,
+    losses: Any = None,
+) -> tuple[Any, Any]:
     """Write the gradient; return the loss of each row and what their sum is to be divided by."""
     rows = x.shape[0]
     losses = launch.empty((rows,), x.dtype) if losses is None else losses

@@ -166,9 +166,14 @@ def mse_loss(
 
 @signature.takes("input: ..., target: ... -> ...", layout="C")
 def mse_loss_backward(
-    input: Any, target: Any, reduction: str = "mean",
-    *, grad_out: Any = 1.0, out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    target: Any,
+    reduction: str = "mean",
+    *,
+    grad_out: Any = 1.0,
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the gradient of the input: 2 (input - target), divided by n for a mean.
 
     `[1. 2.]` and `[1. 4.]` give `[0. -2.]`; that of the target is minus that. grad_out is the

@@ -116,9 +116,13 @@ def check_reduction(function: str, reduction: str) -> None:
 
 
 def scales(
-    function: str, grad_out: Any, shape: tuple[int, ...], reduction: str,
-    dtype: np.dtype[Any], stream: Any,
-) -> Any:  # fmt: skip
+    function: str,
+    grad_out: Any,
+    shape: tuple[int, ...],
+    reduction: str,
+    dtype: np.dtype[Any],
+    stream: Any,
+) -> Any:
     """Return the gradient of a loss as a vector on the device.
 
     A number, or an array of one element, is a vector of one; with "none" it may have the shape of

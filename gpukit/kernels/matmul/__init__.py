@@ -42,10 +42,17 @@ _BF16 = _takes(
 )
 
 
+@signature.takes_old_names
 def matmul(
-    a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False, variant: str = "tiled",
-    out: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    a: Any,
+    b: Any,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    variant: str = "tiled",
+    out: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the product of two float32 or two float64 matrices.
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is zero.

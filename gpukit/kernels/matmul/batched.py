@@ -84,9 +84,10 @@ def matmul_batched_cost(batches: int, m: int, n: int, k: int, itemsize: int = 4)
 
 
 @signature.takes(
-    "a: batch m k, b: batch k n -> batch m n", inner="k",
+    "a: batch m k, b: batch k n -> batch m n",
+    inner="k",
     turn=("b", "Did you mean b.transpose(0, 2, 1)?"),
-)  # fmt: skip
+)
 def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the products of the float32 or float64 matrices of two batches, pair by pair.
 
@@ -107,8 +108,11 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
 
 VARIANTS = (
     Variant(
-        "batched", matmul_batched_kernel, matmul_batched_cost, batched_matmul_reference,
+        "batched",
+        matmul_batched_kernel,
+        matmul_batched_cost,
+        batched_matmul_reference,
         (TILE, TILE, 1),
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -338,24 +338,38 @@ def as_bf16(name: str, x: Any, stream: Any) -> Any:
 
 
 _variant = functools.partial(
-    Variant, reference=matmul_bf16_reference, block=(THREADS, THREADS),
-    dtypes=(np.float32, np.uint16), instead="register_tile_2d",
-)  # fmt: skip
+    Variant,
+    reference=matmul_bf16_reference,
+    block=(THREADS, THREADS),
+    dtypes=(np.float32, np.uint16),
+    instead="register_tile_2d",
+)
 MATMUL_VARIANTS = (
     _variant(
-        "tensor_bf16", matmul_tensor_bf16_kernel, bf16_cost,
-        tile=(SIDE, SIDE), needs=(tensor.LEAST, launch.NEWEST),
+        "tensor_bf16",
+        matmul_tensor_bf16_kernel,
+        bf16_cost,
+        tile=(SIDE, SIDE),
+        needs=(tensor.LEAST, launch.NEWEST),
     ),
     _variant(
-        "warpgroup_bf16", matmul_warpgroup_bf16_kernel, functools.partial(bf16_cost, rows=TALL),
-        tile=(SIDE, TALL), needs=(warpgroup.ONLY, warpgroup.ONLY),
+        "warpgroup_bf16",
+        matmul_warpgroup_bf16_kernel,
+        functools.partial(bf16_cost, rows=TALL),
+        tile=(SIDE, TALL),
+        needs=(warpgroup.ONLY, warpgroup.ONLY),
     ),
-)  # fmt: skip
+)
 VARIANTS = (
     Variant(
-        "round_bf16", round_bf16_kernel, round_bf16_cost, round_bf16_reference, (WARP, 8),
-        dtypes=(np.float32,), needs=(tensor.LEAST, launch.NEWEST),
+        "round_bf16",
+        round_bf16_kernel,
+        round_bf16_cost,
+        round_bf16_reference,
+        (WARP, 8),
+        dtypes=(np.float32,),
+        needs=(tensor.LEAST, launch.NEWEST),
     ),
     *MATMUL_VARIANTS,
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -147,8 +147,14 @@ VARIANTS = (
         "tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)
     ),
     Variant(
-        "vectorised", matmul_nt_vectorised_kernel, matmul_nt_vectorised_cost, matmul_nt_reference,
-        (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
+        "vectorised",
+        matmul_nt_vectorised_kernel,
+        matmul_nt_vectorised_cost,
+        matmul_nt_reference,
+        (THREADS, THREADS),
+        tile=(SIDE, SIDE),
+        dtypes=(np.float32,),
+        instead="tiled",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

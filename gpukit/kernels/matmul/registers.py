@@ -134,12 +134,16 @@ def matmul_register_tile_2d_kernel(a, b, out):
 _variant = functools.partial(Variant, reference=matmul_reference, block=(TILE, TILE))
 VARIANTS = (
     _variant(
-        "register_tile_1d", matmul_register_tile_1d_kernel,
-        functools.partial(tiles_cost, cols=TILE, depth=TILE), tile=(TILE, SIDE),
+        "register_tile_1d",
+        matmul_register_tile_1d_kernel,
+        functools.partial(tiles_cost, cols=TILE, depth=TILE),
+        tile=(TILE, SIDE),
     ),
     _variant(
-        "register_tile_2d", matmul_register_tile_2d_kernel,
-        functools.partial(tiles_cost, depth=TILE), tile=(SIDE, SIDE),
+        "register_tile_2d",
+        matmul_register_tile_2d_kernel,
+        functools.partial(tiles_cost, depth=TILE),
+        tile=(SIDE, SIDE),
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

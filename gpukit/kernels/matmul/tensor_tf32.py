@@ -175,9 +175,15 @@ def matmul_tensor_tf32_kernel(a, b, out):
 
 VARIANTS = (
     Variant(
-        "tensor_tf32", matmul_tensor_tf32_kernel, tiles_cost, matmul_tf32_reference,
-        (THREADS, THREADS), (SIDE, SIDE), (np.float32,), needs=(tensor.LEAST, launch.NEWEST),
+        "tensor_tf32",
+        matmul_tensor_tf32_kernel,
+        tiles_cost,
+        matmul_tf32_reference,
+        (THREADS, THREADS),
+        (SIDE, SIDE),
+        (np.float32,),
+        needs=(tensor.LEAST, launch.NEWEST),
         instead="register_tile_2d",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

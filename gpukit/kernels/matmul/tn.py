@@ -107,8 +107,14 @@ def matmul_tn_vectorised_kernel(a, b, out):
 VARIANTS = (
     Variant("tiled", matmul_tn_tiled_kernel, matmul_tiled_cost, matmul_tn_reference, (TILE, TILE)),
     Variant(
-        "vectorised", matmul_tn_vectorised_kernel, tiles_cost, matmul_tn_reference,
-        (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
+        "vectorised",
+        matmul_tn_vectorised_kernel,
+        tiles_cost,
+        matmul_tn_reference,
+        (THREADS, THREADS),
+        tile=(SIDE, SIDE),
+        dtypes=(np.float32,),
+        instead="tiled",
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

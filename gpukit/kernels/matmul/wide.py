@@ -66,9 +66,15 @@ PADDED_SIDE = SIDE + WIDTH
 
 
 def tiles_cost(
-    m: int, n: int, k: int, itemsize: int = 4, *, cols: int = SIDE, rows: int = SIDE,
+    m: int,
+    n: int,
+    k: int,
+    itemsize: int = 4,
+    *,
+    cols: int = SIDE,
+    rows: int = SIDE,
     depth: int = DEPTH,
-) -> Cost:  # fmt: skip
+) -> Cost:
     """Return the cost of kernels whose block computes cols x rows of out with tiles `depth` deep.
 
     Each block column loads all of a, each block row all of b; padding is multiplied too.
@@ -263,9 +269,13 @@ def fits(a: Any, b: Any, out: Any) -> bool:
 
 
 _variant = functools.partial(
-    Variant, reference=matmul_reference, block=(THREADS, THREADS), tile=(SIDE, SIDE),
-    dtypes=(np.float32,), instead="register_tile_2d",
-)  # fmt: skip
+    Variant,
+    reference=matmul_reference,
+    block=(THREADS, THREADS),
+    tile=(SIDE, SIDE),
+    dtypes=(np.float32,),
+    instead="register_tile_2d",
+)
 VARIANTS = (
     _variant("vectorised", matmul_vectorised_kernel, tiles_cost),
     _variant(

@@ -54,6 +54,15 @@ def flat_views(
 
 
 __all__ = [
-    "VARIANTS", "adadelta_step", "adagrad_step", "adam_step", "adamw_step", "clip_grad_norm",
-    "flat_views", "momentum_step", "nesterov_step", "rmsprop_step", "sgd_step",
-]  # fmt: skip
+    "VARIANTS",
+    "adadelta_step",
+    "adagrad_step",
+    "adam_step",
+    "adamw_step",
+    "clip_grad_norm",
+    "flat_views",
+    "momentum_step",
+    "nesterov_step",
+    "rmsprop_step",
+    "sgd_step",
+]

@@ -58,9 +58,17 @@ Betas = tuple[float, float]
 
 
 def adam_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, m: npt.ArrayLike, v: npt.ArrayLike, *, step: int,
-    lr: float = 1e-3, betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    m: npt.ArrayLike,
+    v: npt.ArrayLike,
+    *,
+    step: int,
+    lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+) -> tuple[Float64, Float64, Float64]:
     """Return the parameter and both averages after a step of Adam."""
     p, g, m, v = (np.asarray(x, np.float64) for x in (param, grad, m, v))
     g = g + weight_decay * p
@@ -71,9 +79,17 @@ def adam_reference(
 
 
 def adamw_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, m: npt.ArrayLike, v: npt.ArrayLike, *, step: int,
-    lr: float = 1e-3, betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    m: npt.ArrayLike,
+    v: npt.ArrayLike,
+    *,
+    step: int,
+    lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 1e-2,
+) -> tuple[Float64, Float64, Float64]:
     """Return the parameter, which shrinks first, and both averages after a step of AdamW."""
     smaller = np.asarray(param, np.float64) * (1 - lr * weight_decay)
     return adam_reference(smaller, grad, m, v, step=step, lr=lr, betas=betas, eps=eps)
@@ -179,9 +195,18 @@ def adamw_vectorised_kernel(param, grad, m, v, rates):
 
 @signature.takes("param!: ..., grad: ..., m!: ..., v!: ...", layout="C")
 def adam_step(
-    param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
-    betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    m: Any,
+    v: Any,
+    *,
+    step: int,
+    lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its averages of gradients and of their squares in place by Adam.
 
     `step` is the number of the step, 1 for the first; m and v begin as zeros. Weight decay is part
@@ -193,9 +218,18 @@ def adam_step(
 
 @signature.takes("param!: ..., grad: ..., m!: ..., v!: ...", layout="C")
 def adamw_step(
-    param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
-    betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    m: Any,
+    v: Any,
+    *,
+    step: int,
+    lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 1e-2,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its averages of gradients and of their squares in place by AdamW.
 
     As `adam_step`, but weight decay shrinks the parameter itself, by the factor

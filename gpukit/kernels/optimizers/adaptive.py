@@ -59,9 +59,16 @@ Float64 = npt.NDArray[np.float64]
 
 
 def adagrad_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, *, step: int = 1,
-    lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0, eps: float = 1e-10,
-) -> tuple[Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    squares: npt.ArrayLike,
+    *,
+    step: int = 1,
+    lr: float = 1e-2,
+    lr_decay: float = 0.0,
+    weight_decay: float = 0.0,
+    eps: float = 1e-10,
+) -> tuple[Float64, Float64]:
     """Return the parameter and the sum of squares after a step of Adagrad."""
     p, g, s = (np.asarray(x, np.float64) for x in (param, grad, squares))
     g = g + weight_decay * p
@@ -70,9 +77,15 @@ def adagrad_reference(
 
 
 def rmsprop_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, *, lr: float = 1e-2,
-    alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0.0,
-) -> tuple[Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    squares: npt.ArrayLike,
+    *,
+    lr: float = 1e-2,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+) -> tuple[Float64, Float64]:
     """Return the parameter and the average of squares after a step of RMSprop."""
     p, g, s = (np.asarray(x, np.float64) for x in (param, grad, squares))
     g = g + weight_decay * p
@@ -81,9 +94,16 @@ def rmsprop_reference(
 
 
 def adadelta_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, steps: npt.ArrayLike, *,
-    lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0.0,
-) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    squares: npt.ArrayLike,
+    steps: npt.ArrayLike,
+    *,
+    lr: float = 1.0,
+    rho: float = 0.9,
+    eps: float = 1e-6,
+    weight_decay: float = 0.0,
+) -> tuple[Float64, Float64, Float64]:
     """Return the parameter and both averages after a step of Adadelta."""
     p, g, s, u = (np.asarray(x, np.float64) for x in (param, grad, squares, steps))
     g = g + weight_decay * p
@@ -240,9 +260,17 @@ def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
 
 @signature.takes("param!: ..., grad: ..., squares!: ...", layout="C")
 def adagrad_step(
-    param: Any, grad: Any, squares: Any, *, step: int = 1, lr: float = 1e-2, lr_decay: float = 0.0,
-    weight_decay: float = 0.0, eps: float = 1e-10, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    squares: Any,
+    *,
+    step: int = 1,
+    lr: float = 1e-2,
+    lr_decay: float = 0.0,
+    weight_decay: float = 0.0,
+    eps: float = 1e-10,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its sum of squares in place, p -= lr g / (sqrt(squares) + eps).
 
     The sum begins as zeros. `step`, 1 for the first, matters with `lr_decay` alone: the rate is
@@ -256,9 +284,16 @@ def adagrad_step(
 
 @signature.takes("param!: ..., grad: ..., squares!: ...", layout="C")
 def rmsprop_step(
-    param: Any, grad: Any, squares: Any, *, lr: float = 1e-2, alpha: float = 0.99,
-    eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    squares: Any,
+    *,
+    lr: float = 1e-2,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its average of squares in place, p -= lr g / (sqrt(squares) + eps).
 
     The average begins as zeros.
@@ -269,9 +304,17 @@ def rmsprop_step(
 
 @signature.takes("param!: ..., grad: ..., squares!: ..., steps!: ...", layout="C")
 def adadelta_step(
-    param: Any, grad: Any, squares: Any, steps: Any, *, lr: float = 1.0, rho: float = 0.9,
-    eps: float = 1e-6, weight_decay: float = 0.0, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    squares: Any,
+    steps: Any,
+    *,
+    lr: float = 1.0,
+    rho: float = 0.9,
+    eps: float = 1e-6,
+    weight_decay: float = 0.0,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its averages of squared gradients and squared steps in place.
 
     Both averages begin as zeros.
@@ -291,9 +334,8 @@ RMSPROP_VARIANTS = (
 ADADELTA_VARIANTS = (
     Variant("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
     takes_float4(
-        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_cost,
-        adadelta_reference,
+        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_cost, adadelta_reference
     ),
-)  # fmt: skip
+)
 VARIANTS = (*ADAGRAD_VARIANTS, *RMSPROP_VARIANTS, *ADADELTA_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -264,22 +264,22 @@ def _square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> 
 _variant = functools.partial(Variant, block=BLOCK)
 SQUARE_SUM_VARIANTS = (
     _variant(
-        "square_sum", square_sum_kernel, square_sum_cost, square_sum_reference,
-        grid_stride=True,
+        "square_sum", square_sum_kernel, square_sum_cost, square_sum_reference, grid_stride=True
     ),
     takes_float4(
-        "square_sum_vectorised", square_sum_vectorised_kernel,
-        functools.partial(square_sum_cost, tile=WIDTH * BLOCK), square_sum_reference,
+        "square_sum_vectorised",
+        square_sum_vectorised_kernel,
+        functools.partial(square_sum_cost, tile=WIDTH * BLOCK),
+        square_sum_reference,
         grid_stride=True,
     ),
-)  # fmt: skip
+)
 CLIP_SCALE = _variant("clip_scale", clip_scale_kernel, clip_scale_cost, clip_grad_norm_reference)
 SCALE_VARIANTS = (
     _variant("scale", scale_kernel, scale_cost, clip_grad_norm_reference),
     takes_float4(
-        "scale_vectorised", scale_vectorised_kernel, scale_vectorised_cost,
-        clip_grad_norm_reference,
+        "scale_vectorised", scale_vectorised_kernel, scale_vectorised_cost, clip_grad_norm_reference
     ),
-)  # fmt: skip
+)
 VARIANTS = (*SQUARE_SUM_VARIANTS, CLIP_SCALE, *SCALE_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -64,9 +64,16 @@ def sgd_reference(
 
 
 def momentum_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, velocity: npt.ArrayLike, *, lr: float = 1e-3,
-    momentum: float = 0.9, dampening: float = 0.0, weight_decay: float = 0.0, step: int = 2,
-) -> tuple[Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    velocity: npt.ArrayLike,
+    *,
+    lr: float = 1e-3,
+    momentum: float = 0.9,
+    dampening: float = 0.0,
+    weight_decay: float = 0.0,
+    step: int = 2,
+) -> tuple[Float64, Float64]:
     """Return the parameter and the velocity after a step with momentum."""
     p, g, v = (np.asarray(x, np.float64) for x in (param, grad, velocity))
     share = 1 if step == 1 else 1 - dampening
@@ -75,9 +82,14 @@ def momentum_reference(
 
 
 def nesterov_reference(
-    param: npt.ArrayLike, grad: npt.ArrayLike, velocity: npt.ArrayLike, *, lr: float = 1e-3,
-    momentum: float = 0.9, weight_decay: float = 0.0,
-) -> tuple[Float64, Float64]:  # fmt: skip
+    param: npt.ArrayLike,
+    grad: npt.ArrayLike,
+    velocity: npt.ArrayLike,
+    *,
+    lr: float = 1e-3,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
+) -> tuple[Float64, Float64]:
     """Return the parameter and the velocity after a step with Nesterov's momentum."""
     p, g, v = (np.asarray(x, np.float64) for x in (param, grad, velocity))
     g = g + weight_decay * p
@@ -239,9 +251,17 @@ def sgd_step(
 
 @signature.takes("param!: ..., grad: ..., velocity!: ...", layout="C")
 def momentum_step(
-    param: Any, grad: Any, velocity: Any, *, lr: float = 1e-3, momentum: float = 0.9,
-    dampening: float = 0.0, weight_decay: float = 0.0, step: int | None = None, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    velocity: Any,
+    *,
+    lr: float = 1e-3,
+    momentum: float = 0.9,
+    dampening: float = 0.0,
+    weight_decay: float = 0.0,
+    step: int | None = None,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its velocity in place, v = momentum v + (1 - dampening) g, p -= lr v.
 
     The velocity begins as zeros. Of the first gradient PyTorch takes all, whatever the dampening,
@@ -260,9 +280,15 @@ def momentum_step(
 
 @signature.takes("param!: ..., grad: ..., velocity!: ...", layout="C")
 def nesterov_step(
-    param: Any, grad: Any, velocity: Any, *, lr: float = 1e-3, momentum: float = 0.9,
-    weight_decay: float = 0.0, stream: Any = 0,
-) -> None:  # fmt: skip
+    param: Any,
+    grad: Any,
+    velocity: Any,
+    *,
+    lr: float = 1e-3,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
+    stream: Any = 0,
+) -> None:
     """Update a parameter and its velocity in place, v = momentum v + g, p -= lr (g + momentum v).
 
     The velocity begins as zeros.
@@ -278,18 +304,14 @@ SGD_VARIANTS = (
 MOMENTUM_VARIANTS = (
     Variant("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
     takes_float4(
-        "momentum_vectorised",
-        momentum_vectorised_kernel,
-        momentum_cost,
-        momentum_reference,
+        "momentum_vectorised", momentum_vectorised_kernel, momentum_cost, momentum_reference
     ),
 )
 NESTEROV_VARIANTS = (
     Variant("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
     takes_float4(
-        "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_cost,
-        nesterov_reference,
+        "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_cost, nesterov_reference
     ),
-)  # fmt: skip
+)
 VARIANTS = (*SGD_VARIANTS, *MOMENTUM_VARIANTS, *NESTEROV_VARIANTS)
 __all__ = launch.public_names(globals())

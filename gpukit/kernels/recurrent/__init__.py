@@ -39,24 +39,40 @@ _STATES = ("hx", "h", "c")
 
 
 def rnn_tanh_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    out: Any = None, saved: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any = None,
+    b_hh: Any = None,
+    *,
+    out: Any = None,
+    saved: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh), the next state of Elman's cell."""
     step = _Step(
         "rnn_tanh_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
-    )  # fmt: skip
+    )
     return _rnn_cell(step, _TANH, out, saved)
 
 
 def rnn_relu_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    out: Any = None, saved: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any = None,
+    b_hh: Any = None,
+    *,
+    out: Any = None,
+    saved: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return relu(input w_ih^T + b_ih + hx w_hh^T + b_hh)."""
     step = _Step(
         "rnn_relu_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
-    )  # fmt: skip
+    )
     return _rnn_cell(step, _RELU, out, saved)
 
 
@@ -67,16 +83,34 @@ def _rnn_cell(step: _Step, variant: launch.Variant, out: Any, saved: Any) -> Any
     return step.get(sums, saved, new)[0]
 
 
+@signature.takes_old_names
 def lstm_cell(
-    input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    variant: str = "fused", out: tuple[Any, Any] | None = None, saved: Any = None, stream: Any = 0,
-) -> tuple[Any, Any]:  # fmt: skip
+    input: Any,
+    hx: tuple[Any, Any],
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any = None,
+    b_hh: Any = None,
+    *,
+    variant: str = "fused",
+    out: tuple[Any, Any] | None = None,
+    saved: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any]:
     """Return the next (h, c) of an LSTM from hx, the present (h, c)."""
     chosen = launch.pick("lstm_cell", LSTM_VARIANTS, variant)
     step = _Step(
-        "lstm_cell", 4, stream, input=input, h=hx[0], c=hx[1], w_ih=w_ih, w_hh=w_hh,
-        b_ih=b_ih, b_hh=b_hh,
-    )  # fmt: skip
+        "lstm_cell",
+        4,
+        stream,
+        input=input,
+        h=hx[0],
+        c=hx[1],
+        w_ih=w_ih,
+        w_hh=w_hh,
+        b_ih=b_ih,
+        b_hh=b_hh,
+    )
     new_h, new_c = (step.result(array, *step.state) for array in out or (None, None))
     sums = step.sums(saved)
     made, first, second = sums.array
@@ -92,15 +126,25 @@ def lstm_cell(
     return found_h, found_c
 
 
+@signature.takes_old_names
 def gru_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    variant: str = "fused", out: Any = None, saved: Any = None, stream: Any = 0,
-) -> Any:  # fmt: skip
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any = None,
+    b_hh: Any = None,
+    *,
+    variant: str = "fused",
+    out: Any = None,
+    saved: Any = None,
+    stream: Any = 0,
+) -> Any:
     """Return the next state of a GRU."""
     chosen = launch.pick("gru_cell", GRU_VARIANTS, variant)
     step = _Step(
-        "gru_cell", 3, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh,
-    )  # fmt: skip
+        "gru_cell", 3, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
+    )
     new = step.result(out, *step.state)
     sums = step.sums(saved)
     made, first, second = sums.array
@@ -119,26 +163,56 @@ def gru_cell(
 
 
 def rnn_tanh_cell_backward(
-    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, output: Any, *, out: Any = None,
-    grad_sums: Any = None, stream: Any = 0,
-) -> tuple[Any, ...]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    output: Any,
+    *,
+    out: Any = None,
+    grad_sums: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
     step = _Step(
-        "rnn_tanh_cell_backward", 1, stream, grad_out=grad_out, input=input, hx=hx,
-        w_ih=w_ih, w_hh=w_hh, output=output,
-    )  # fmt: skip
+        "rnn_tanh_cell_backward",
+        1,
+        stream,
+        grad_out=grad_out,
+        input=input,
+        hx=hx,
+        w_ih=w_ih,
+        w_hh=w_hh,
+        output=output,
+    )
     return _rnn_backward(step, activations_grad.tanh_grad, out, grad_sums)
 
 
 def rnn_relu_cell_backward(
-    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, output: Any, *, out: Any = None,
-    grad_sums: Any = None, stream: Any = 0,
-) -> tuple[Any, ...]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    output: Any,
+    *,
+    out: Any = None,
+    grad_sums: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
     step = _Step(
-        "rnn_relu_cell_backward", 1, stream, grad_out=grad_out, input=input, hx=hx,
-        w_ih=w_ih, w_hh=w_hh, output=output,
-    )  # fmt: skip
+        "rnn_relu_cell_backward",
+        1,
+        stream,
+        grad_out=grad_out,
+        input=input,
+        hx=hx,
+        w_ih=w_ih,
+        w_hh=w_hh,
+        output=output,
+    )
     return _rnn_backward(step, activations_grad.relu_grad, out, grad_sums)
 
 
@@ -150,17 +224,36 @@ def _rnn_backward(step: _Step, slope: Any, out: Any, grad_sums: Any) -> tuple[An
 
 
 def lstm_cell_backward(
-    grad_out: tuple[Any, Any], input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, saved: Any,
-    new_c: Any, *, out: Any = None, grad_sums: Any = None, stream: Any = 0,
-) -> tuple[Any, ...]:  # fmt: skip
+    grad_out: tuple[Any, Any],
+    input: Any,
+    hx: tuple[Any, Any],
+    w_ih: Any,
+    w_hh: Any,
+    saved: Any,
+    new_c: Any,
+    *,
+    out: Any = None,
+    grad_sums: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, ...]:
     """Return the gradients of input, h, c, w_ih, w_hh, b_ih and b_hh from those of (h', c').
 
     `saved` and new_c are what the forward wrote and returned.
     """
     step = _Step(
-        "lstm_cell_backward", 4, stream, grad_h=grad_out[0], grad_c=grad_out[1],
-        input=input, h=hx[0], c=hx[1], w_ih=w_ih, w_hh=w_hh, saved=saved, new_c=new_c,
-    )  # fmt: skip
+        "lstm_cell_backward",
+        4,
+        stream,
+        grad_h=grad_out[0],
+        grad_c=grad_out[1],
+        input=input,
+        h=hx[0],
+        c=hx[1],
+        w_ih=w_ih,
+        w_hh=w_hh,
+        saved=saved,
+        new_c=new_c,
+    )
     results = step.gradients(out, ("h", "c"))
     sums = step.result(grad_sums, step.state[0], step.wide)
     ahead = step["grad_h"], step["grad_c"], step["saved"][0], step["c"], step["new_c"]
@@ -170,14 +263,29 @@ def lstm_cell_backward(
 
 
 def gru_cell_backward(
-    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, saved: Any, *, out: Any = None,
-    grad_sums: Any = None, stream: Any = 0,
-) -> tuple[Any, ...]:  # fmt: skip
+    grad_out: Any,
+    input: Any,
+    hx: Any,
+    w_ih: Any,
+    w_hh: Any,
+    saved: Any,
+    *,
+    out: Any = None,
+    grad_sums: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; the forward wrote `saved`."""
     step = _Step(
-        "gru_cell_backward", 3, stream, grad_out=grad_out, input=input, hx=hx, w_ih=w_ih,
-        w_hh=w_hh, saved=saved,
-    )  # fmt: skip
+        "gru_cell_backward",
+        3,
+        stream,
+        grad_out=grad_out,
+        input=input,
+        hx=hx,
+        w_ih=w_ih,
+        w_hh=w_hh,
+        saved=saved,
+    )
     results = step.gradients(out, ("hx",))
     sums = step.result(grad_sums, 2, step.state[0], step.wide)
     (first, second), (made, _, past) = sums.array, step["saved"]
@@ -195,9 +303,13 @@ def gru_cell_backward(
 def _takes(gates: int, names: tuple[str, ...]) -> signature.Signature:
     """Return what a cell with so many gates takes: its input and states, then what holds gates."""
     axes = {
-        "input": "n i", "w_ih": f"{gates}*h i", "w_hh": f"{gates}*h h", "b_ih": f"{gates}*h",
-        "b_hh": f"{gates}*h", "saved": f"3 n {gates}*h",
-    }  # fmt: skip
+        "input": "n i",
+        "w_ih": f"{gates}*h i",
+        "w_hh": f"{gates}*h h",
+        "b_ih": f"{gates}*h",
+        "b_hh": f"{gates}*h",
+        "saved": f"3 n {gates}*h",
+    }
     states = [name for name in names if name not in axes]
     in_order = ["input", *states, *(name for name in names if name in axes and name != "input")]
     line = ", ".join(f"{name}: {axes.get(name, 'n h')}" for name in in_order)
@@ -220,9 +332,12 @@ class _Step:
         (n, i), h = self["input"].shape, self["w_hh"].shape[1]
         self.state, self.wide = (n, h), gates * h
         self.shapes = {
-            "input": (n, i), "w_ih": (self.wide, i), "w_hh": (self.wide, h), "b_ih": (self.wide,),
+            "input": (n, i),
+            "w_ih": (self.wide, i),
+            "w_hh": (self.wide, h),
+            "b_ih": (self.wide,),
             "b_hh": (self.wide,),
-        }  # fmt: skip
+        }
 
     def __getitem__(self, name: str) -> Any:
         return self.moved[name]
@@ -284,7 +399,15 @@ class _Step:
 
 
 __all__ = [
-    "GRU_VARIANTS", "VARIANTS", "LSTM_VARIANTS", "gru_cell", "gru_cell_backward", "lstm_cell",
-    "lstm_cell_backward", "rnn_relu_cell", "rnn_relu_cell_backward", "rnn_tanh_cell",
+    "GRU_VARIANTS",
+    "VARIANTS",
+    "LSTM_VARIANTS",
+    "gru_cell",
+    "gru_cell_backward",
+    "lstm_cell",
+    "lstm_cell_backward",
+    "rnn_relu_cell",
+    "rnn_relu_cell_backward",
+    "rnn_tanh_cell",
     "rnn_tanh_cell_backward",
-]  # fmt: skip
+]

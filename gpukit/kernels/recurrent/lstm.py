@@ -60,17 +60,22 @@ def lstm_update_reference(gates: npt.ArrayLike, c: npt.ArrayLike) -> tuple[Float
 
 
 def lstm_backward_reference(
-    grad_h: npt.ArrayLike, grad_c: npt.ArrayLike, gates: npt.ArrayLike, c: npt.ArrayLike,
+    grad_h: npt.ArrayLike,
+    grad_c: npt.ArrayLike,
+    gates: npt.ArrayLike,
+    c: npt.ArrayLike,
     new_c: npt.ArrayLike,
-) -> tuple[Float64, Float64]:  # fmt: skip
+) -> tuple[Float64, Float64]:
     """Return the gradients of the sums (N, 4 H) and of c."""
     i, f, g, o = np.split(np.asarray(gates, np.float64), 4, axis=1)
     grad_h, said = np.asarray(grad_h, np.float64), np.tanh(np.asarray(new_c, np.float64))
     grad = np.asarray(grad_c, np.float64) + grad_h * o * (1 - said**2)
     parts = (
-        grad * g * i * (1 - i), grad * np.asarray(c) * f * (1 - f), grad * i * (1 - g**2),
+        grad * g * i * (1 - i),
+        grad * np.asarray(c) * f * (1 - f),
+        grad * i * (1 - g**2),
         grad_h * said * o * (1 - o),
-    )  # fmt: skip
+    )
     return np.concatenate(parts, axis=1), grad * f
 
 

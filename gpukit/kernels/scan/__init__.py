@@ -103,6 +103,13 @@ def _one_pass(function: str, variant: Variant, x: Any, shift: int, out: Any, str
 
 
 __all__ = [
-    "VARIANTS", "SCAN_VARIANTS", "compact", "compact_reference", "cumsum", "exclusive_scan",
-    "exclusive_scan_reference", "inclusive_scan", "inclusive_scan_reference",
-]  # fmt: skip
+    "VARIANTS",
+    "SCAN_VARIANTS",
+    "compact",
+    "compact_reference",
+    "cumsum",
+    "exclusive_scan",
+    "exclusive_scan_reference",
+    "inclusive_scan",
+    "inclusive_scan_reference",
+]

@@ -50,8 +50,12 @@ def compact_scatter_cost(n: int, kept: int) -> Cost:
 
 VARIANTS = (
     Variant(
-        "compact_scatter", compact_scatter_kernel, compact_scatter_cost,
-        reference=compact_reference, block=BLOCK, dtypes=NUMBERS,
+        "compact_scatter",
+        compact_scatter_kernel,
+        compact_scatter_cost,
+        reference=compact_reference,
+        block=BLOCK,
+        dtypes=NUMBERS,
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

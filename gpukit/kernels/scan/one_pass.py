@@ -141,8 +141,13 @@ def scan_one_pass_cost(n: int) -> Cost:
 
 VARIANTS = (
     Variant(
-        "one_pass", scan_one_pass_kernel, scan_one_pass_cost,
-        reference=inclusive_scan_reference, block=BLOCK, tile=TILE, dtypes=NUMBERS,
+        "one_pass",
+        scan_one_pass_kernel,
+        scan_one_pass_cost,
+        reference=inclusive_scan_reference,
+        block=BLOCK,
+        tile=TILE,
+        dtypes=NUMBERS,
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -118,7 +118,13 @@ def _launch(function: str, variant: Variant, stream: Any, *arrays: Any) -> None:
 
 
 __all__ = [
-    "VARIANTS", "log_softmax", "log_softmax_backward", "log_softmax_backward_reference",
-    "log_softmax_reference", "softmax", "softmax_backward", "softmax_backward_reference",
+    "VARIANTS",
+    "log_softmax",
+    "log_softmax_backward",
+    "log_softmax_backward_reference",
+    "log_softmax_reference",
+    "softmax",
+    "softmax_backward",
+    "softmax_backward_reference",
     "softmax_reference",
-]  # fmt: skip
+]

@@ -172,16 +172,22 @@ VARIANTS = (
         "rows", softmax_backward_kernel, softmax_backward_cost, softmax_backward_reference
     ),
     warp_variant(
-        "log_rows", log_softmax_backward_kernel, log_softmax_backward_cost,
+        "log_rows",
+        log_softmax_backward_kernel,
+        log_softmax_backward_cost,
         log_softmax_backward_reference,
     ),
     inner_variant(
-        "inner", softmax_backward_inner_kernel, softmax_backward_inner_cost,
+        "inner",
+        softmax_backward_inner_kernel,
+        softmax_backward_inner_cost,
         softmax_backward_reference,
     ),
     inner_variant(
-        "log_inner", log_softmax_backward_inner_kernel, log_softmax_backward_inner_cost,
+        "log_inner",
+        log_softmax_backward_inner_kernel,
+        log_softmax_backward_inner_cost,
         log_softmax_backward_reference,
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

@@ -207,5 +207,5 @@ VARIANTS = (
     _variant("three_pass", softmax_three_pass_kernel, softmax_three_pass_cost, tile=1),
     _variant("thread", softmax_thread_kernel, softmax_thread_cost),
     inner_variant("inner", softmax_inner_kernel, softmax_inner_cost, softmax_reference),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())

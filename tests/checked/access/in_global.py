@@ -68,9 +68,12 @@ def blocks() -> Iterator[Pattern]:
 
 
 def _on(
-    name: str, kernel: Any, launch: tuple[Any, ...], figures: dict[str, int],
+    name: str,
+    kernel: Any,
+    launch: tuple[Any, ...],
+    figures: dict[str, int],
     *makers: Callable[[], Any],
-) -> Pattern:  # fmt: skip
+) -> Pattern:
     """Return a pattern whose arguments each come from a function of their own."""
     return Pattern(name, kernel, launch, lambda: tuple(m() for m in makers), figures)
 
@@ -112,8 +115,14 @@ def views() -> Iterator[Pattern]:
     yield _view("a column of a matrix", 32, lambda: cuda.to_device(_square())[:, 3])
     yield _view("a row of a matrix", 4, lambda: cuda.to_device(_square())[5])
     figures = loads(8, 8 * 16) | stores(8, 8 * 4)
-    yield _on("an array in Fortran order", kernels.copy_2d_kernel, (1, (16, 16)), figures,
-              lambda: np.asfortranarray(_square()), _square)  # fmt: skip
+    yield _on(
+        "an array in Fortran order",
+        kernels.copy_2d_kernel,
+        (1, (16, 16)),
+        figures,
+        lambda: np.asfortranarray(_square()),
+        _square,
+    )
 
 
 def _records(padding: int) -> np.ndarray:
@@ -124,21 +133,44 @@ def _records(padding: int) -> np.ndarray:
 def indirect() -> Iterator[Pattern]:
     index = np.random.default_rng(5).permutation(256)[:64]
     elsewhere, in_order = definitions.sectors(4 * index, 4), 2 * in_line(32, 8)
-    yield _on("gather of a permutation", kernels.gather_kernel, (1, 64),
-              loads(4, in_order + elsewhere) | stores(2, 8),
-              lambda: numbers(256), lambda: index, lambda: numbers(64))  # fmt: skip
-    yield _on("scatter to a permutation", kernels.scatter_kernel, (1, 64),
-              loads(4, in_order + 8) | stores(2, elsewhere),
-              lambda: numbers(64), lambda: index, lambda: numbers(256))  # fmt: skip
+    yield _on(
+        "gather of a permutation",
+        kernels.gather_kernel,
+        (1, 64),
+        loads(4, in_order + elsewhere) | stores(2, 8),
+        lambda: numbers(256),
+        lambda: index,
+        lambda: numbers(64),
+    )
+    yield _on(
+        "scatter to a permutation",
+        kernels.scatter_kernel,
+        (1, 64),
+        loads(4, in_order + 8) | stores(2, elsewhere),
+        lambda: numbers(64),
+        lambda: index,
+        lambda: numbers(256),
+    )
     for n, warps, cost in ((1, 1, 1), (70, 3, 9), (96, 3, 12), (100, 4, 13)):
-        yield _on(f"guard at {n} of 128", kernels.guarded_kernel, (1, 128),
-                  loads(warps, cost) | stores(warps, cost),
-                  lambda n=n: numbers(n), lambda n=n: numbers(n), lambda n=n: n)  # fmt: skip
+        yield _on(
+            f"guard at {n} of 128",
+            kernels.guarded_kernel,
+            (1, 128),
+            loads(warps, cost) | stores(warps, cost),
+            lambda n=n: numbers(n),
+            lambda n=n: numbers(n),
+            lambda n=n: n,
+        )
     for padding in (4, 24, 56):
         cost = in_line(32, 8 + padding, 4, 4)
-        yield _on(f"a field of records of {8 + padding} bytes", kernels.field_kernel, (1, 32),
-                  loads(1, cost) | stores(1, 4) | {"global_bytes_asked": 256},
-                  lambda p=padding: _records(p), lambda: numbers(32))  # fmt: skip
+        yield _on(
+            f"a field of records of {8 + padding} bytes",
+            kernels.field_kernel,
+            (1, 32),
+            loads(1, cost) | stores(1, 4) | {"global_bytes_asked": 256},
+            lambda p=padding: _records(p),
+            lambda: numbers(32),
+        )
 
 
 def atomics() -> Iterator[Pattern]:
@@ -151,8 +183,14 @@ def atomics() -> Iterator[Pattern]:
             "atomic_serial": sum(map(definitions.most_alike, halves)),
             "atomic_contention": -(-96 // bins),
         }
-        yield _on(f"atomics on {bins} elements", kernels.atomic_kernel, (2, 48), figures,
-                  lambda i=index: i, lambda: np.zeros(64, np.int32))  # fmt: skip
+        yield _on(
+            f"atomics on {bins} elements",
+            kernels.atomic_kernel,
+            (2, 48),
+            figures,
+            lambda i=index: i,
+            lambda: np.zeros(64, np.int32),
+        )
 
 
 GROUPS = (strides, offsets, sizes, blocks, transposes, views, indirect, atomics)

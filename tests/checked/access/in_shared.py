@@ -32,9 +32,15 @@ def strides() -> Iterator[Pattern]:
 
 def sizes() -> Iterator[Pattern]:
     for dtype, stride, passes in (
-        (np.uint8, 1, 1), (np.uint8, 4, 1), (np.uint8, 8, 2), (np.uint8, 128, 32),
-        (np.int16, 1, 1), (np.int16, 2, 1), (np.int16, 3, 2), (np.int16, 64, 32),
-    ):  # fmt: skip
+        (np.uint8, 1, 1),
+        (np.uint8, 4, 1),
+        (np.uint8, 8, 2),
+        (np.uint8, 128, 32),
+        (np.int16, 1, 1),
+        (np.int16, 2, 1),
+        (np.int16, 3, 2),
+        (np.int16, 64, 32),
+    ):
         name = f"{np.dtype(dtype).itemsize} bytes in banks at stride {stride}"
         yield shared_affine(name, (stride, 0, 0), both(1, passes, 1), dtype=dtype)
     # The lanes of a phase fill all banks with their elements: 16 of 8 bytes, 8 of 16 bytes.
@@ -74,10 +80,15 @@ def gathers() -> Iterator[Pattern]:
         ("a permutation of the banks", lane * 5 % 32, 1),
         ("the lanes of a butterfly", lane ^ 16, 1),
         ("three words of one bank", np.where(lane < 3, 32 * lane, lane), 3),
-    ):  # fmt: skip
+    ):
         yield shared_gather(name, index, both(1, degree, 1))
-    yield Pattern("two views of dynamic memory", kernels.views_kernel, (1, 32, 0, 512),
-                  lambda: (numbers(32), 40), both(2, 3, 2))  # fmt: skip
+    yield Pattern(
+        "two views of dynamic memory",
+        kernels.views_kernel,
+        (1, 32, 0, 512),
+        lambda: (numbers(32), 40),
+        both(2, 3, 2),
+    )
 
 
 def atomics() -> Iterator[Pattern]:

@@ -52,9 +52,10 @@ def stores(requests: int, sectors: int) -> dict[str, int]:
 def shared(op: str, requests: int, wavefronts: int, least: int) -> dict[str, int]:
     """Return the counters of accesses to shared memory."""
     return {
-        f"shared_{op}_requests": requests, f"shared_{op}_wavefronts": wavefronts,
+        f"shared_{op}_requests": requests,
+        f"shared_{op}_wavefronts": wavefronts,
         f"shared_{op}_conflicts": wavefronts - least,
-    }  # fmt: skip
+    }
 
 
 def both(requests: int, wavefronts: int, least: int) -> dict[str, int]:
@@ -70,9 +71,13 @@ def _extent(block: tuple[int, int], form: Form) -> int:
 
 
 def affine(
-    name: str, load: Form, store: Form, figures: dict[str, int],
-    block: tuple[int, int] = (32, 1), dtype: Any = np.float32,
-) -> Pattern:  # fmt: skip
+    name: str,
+    load: Form,
+    store: Form,
+    figures: dict[str, int],
+    block: tuple[int, int] = (32, 1),
+    dtype: Any = np.float32,
+) -> Pattern:
     """Return a copy in global memory from one affine index to another."""
 
     def make() -> tuple[Any, ...]:
@@ -84,9 +89,12 @@ def affine(
 
 
 def shared_affine(
-    name: str, form: Form, figures: dict[str, int],
-    block: tuple[int, int] = (32, 1), dtype: Any = np.float32,
-) -> Pattern:  # fmt: skip
+    name: str,
+    form: Form,
+    figures: dict[str, int],
+    block: tuple[int, int] = (32, 1),
+    dtype: Any = np.float32,
+) -> Pattern:
     """Return a store to a tile in shared memory at an affine index, and a load from there."""
     nbytes = _extent(block, form) * np.dtype(dtype).itemsize
 

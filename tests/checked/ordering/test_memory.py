@@ -10,10 +10,15 @@ from gpukit.checked.ordering.memory import Bytes, of_array, of_flags
 CELLS = 12
 ROWS = np.arange(240, dtype=np.uint8).reshape(4, 6, 10)
 VIEWS = {
-    "whole": ROWS, "row": ROWS[1], "columns": ROWS[:, :, 2:4], "every_second": ROWS[:, ::2],
-    "backwards": ROWS[::-1, :, 5], "element": ROWS[2, 3, 4:5], "transposed": ROWS.T[1:3],
+    "whole": ROWS,
+    "row": ROWS[1],
+    "columns": ROWS[:, :, 2:4],
+    "every_second": ROWS[:, ::2],
+    "backwards": ROWS[::-1, :, 5],
+    "element": ROWS[2, 3, 4:5],
+    "transposed": ROWS.T[1:3],
     "last_axis_split": ROWS[1:3, 4:, ::3],
-}  # fmt: skip
+}
 
 
 def addresses(array):

@@ -39,11 +39,14 @@ def program(seed: int) -> list[Step]:
     names = [*WORK * 3, *WAITS[:2] * 2, *WAITS]
     return [
         Step(
-            draw.choice(names), draw.randrange(STREAMS), draw.randrange(ARRAYS),
-            draw.randrange(3), draw.randrange(EVENTS),
+            draw.choice(names),
+            draw.randrange(STREAMS),
+            draw.randrange(ARRAYS),
+            draw.randrange(3),
+            draw.randrange(EVENTS),
         )
         for _ in range(draw.randrange(4, 30))
-    ]  # fmt: skip
+    ]
 
 
 # --- The oracle ------------------------------------------------------------------------------

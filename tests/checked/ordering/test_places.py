@@ -113,10 +113,7 @@ def test_line_is_that_of_the_caller_of_gpukit_and_not_of_its_own_files():
         h.append(cuda.pinned_array(N, np.float32))
         d, s = cuda.to_device(np.zeros(N, np.float32)), cuda.stream()
         d.copy_to_host(h[0], stream=s)
-        np.testing.assert_array_equal(
-            h[0],
-            np.zeros(N),
-        )
+        np.testing.assert_array_equal(h[0], np.zeros(N))
         s.synchronize()
 
     found = only(program)

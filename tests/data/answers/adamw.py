@@ -62,10 +62,7 @@ ANSWERS = [
         says="what was stored need not be read again",
         grade="but",
     ),
-    Right(
-        "a factor for the decay",
-        edit((RESULT, f"w[i] * (ONE - LR * DECAY) - {MOVE}")),
-    ),
+    Right("a factor for the decay", edit((RESULT, f"w[i] * (ONE - LR * DECAY) - {MOVE}"))),
     Right(
         "one bracket for decay and move",
         body("""

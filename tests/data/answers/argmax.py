@@ -29,15 +29,9 @@ ANSWERS = [
         says="the first is asked",
     ),
     Wrong(
-        "no first barrier",
-        without("all candidates are there"),
-        says="with no barrier in between",
+        "no first barrier", without("all candidates are there"), says="with no barrier in between"
     ),
-    Wrong(
-        "no barrier behind a level",
-        without("this level is written"),
-        says="in between",
-    ),
+    Wrong("no barrier behind a level", without("this level is written"), says="in between"),
     serial("""
             if cuda.threadIdx.x == 0:
                 place = 0

@@ -3,11 +3,7 @@
 from tests.data.answers import Right, Wrong, body, edit, without
 
 ANSWERS = [
-    Wrong(
-        "no barrier",
-        without("cuda.syncthreads()"),
-        says="with no barrier in between",
-    ),
+    Wrong("no barrier", without("cuda.syncthreads()"), says="with no barrier in between"),
     Wrong(
         "threads without a column leave before the barrier",
         body("""

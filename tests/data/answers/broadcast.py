@@ -9,9 +9,7 @@ ANSWERS = [
         says="uses left[1] in line 11, but left has only 1 element",
     ),
     Wrong(
-        "rows along x",
-        edit(("c, r = cuda.grid(2)", "r, c = cuda.grid(2)")),
-        says="never written",
+        "rows along x", edit(("c, r = cuda.grid(2)", "r, c = cuda.grid(2)")), says="never written"
     ),
     Wrong(
         "the place in the block for that in the grid",

@@ -132,11 +132,7 @@ ANSWERS = [
     ),
     Wrong("the maximum forgotten", without("high = above"), says="of out"),
     Wrong("the products not joined", over(JOIN, ""), says="the 32 products must be added up"),
-    Wrong(
-        "joined by shuffles down",
-        over("shfl_xor_sync", "shfl_down_sync"),
-        says="of out",
-    ),
+    Wrong("joined by shuffles down", over("shfl_xor_sync", "shfl_down_sync"), says="of out"),
     Wrong("a level missing", over("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"), says="of out"),
     Wrong("no exponential", over("math.exp(score - above)\n", "score\n"), says="of out"),
     Wrong("the last value alone", over(ACC, "acc = weight * value"), says="of out"),

@@ -8,11 +8,7 @@ ANSWERS = [
         edit(("col, row, plane = cuda.grid(3)", "plane, row, col = cuda.grid(3)")),
         says="never written",
     ),
-    Wrong(
-        "no guard on the columns",
-        edit((" and col < out.shape[2]", "")),
-        says="col < ",
-    ),
+    Wrong("no guard on the columns", edit((" and col < out.shape[2]", "")), says="col < "),
     Wrong(
         "the factor of the row",
         edit(("= factor[plane]", "= factor[row]")),

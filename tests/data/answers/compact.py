@@ -3,21 +3,9 @@
 from tests.data.answers import Right, Wrong, body, edit
 
 ANSWERS = [
-    Wrong(
-        "above 1e-7",
-        edit(("x[i] > 0", "x[i] > 1e-7")),
-        says="never written",
-    ),
-    Wrong(
-        "one place too far",
-        edit(("out[ends[i] - 1]", "out[ends[i]]")),
-        says="uses out[",
-    ),
-    Wrong(
-        "at its own place",
-        edit(("out[ends[i] - 1]", "out[i]")),
-        says="uses out[",
-    ),
+    Wrong("above 1e-7", edit(("x[i] > 0", "x[i] > 1e-7")), says="never written"),
+    Wrong("one place too far", edit(("out[ends[i] - 1]", "out[ends[i]]")), says="uses out["),
+    Wrong("at its own place", edit(("out[ends[i] - 1]", "out[i]")), says="uses out["),
     Wrong(
         "one thread does all",
         body("""

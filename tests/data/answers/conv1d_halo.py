@@ -3,11 +3,7 @@
 from tests.data.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
-    Wrong(
-        "no barrier",
-        without("cuda.syncthreads()"),
-        says="with no barrier in between",
-    ),
+    Wrong("no barrier", without("cuda.syncthreads()"), says="with no barrier in between"),
     Wrong(
         "threads past the end leave before the tile is full",
         edit(("    first = cuda", "    if i >= x.size:\n        return\n    first = cuda")),
@@ -38,15 +34,9 @@ ANSWERS = [
         edit(("x[j] if j >= 0 and j < x.size else np.float32(0)", "x[(j + x.size) % x.size]")),
         says="its other end is taken, as if it were a ring",
     ),
+    Wrong("no guard on the left", edit(("j >= 0 and j < x.size", "j < x.size")), says="x[-3]"),
     Wrong(
-        "no guard on the left",
-        edit(("j >= 0 and j < x.size", "j < x.size")),
-        says="x[-3]",
-    ),
-    Wrong(
-        "no guard on the right",
-        edit(("j >= 0 and j < x.size", "j >= 0")),
-        says="guard the access",
+        "no guard on the right", edit(("j >= 0 and j < x.size", "j >= 0")), says="guard the access"
     ),
     Wrong(
         "one step too far to the left in the tile",

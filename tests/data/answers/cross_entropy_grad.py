@@ -59,7 +59,7 @@ ANSWERS = [
             (
                 "np.float32(1) if col == target[row] else np.float32(0)",
                 "np.float32(col == target[row])",
-            ),
+            )
         ),
     ),
 ]

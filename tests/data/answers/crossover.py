@@ -5,9 +5,7 @@ from tests.data.answers import Right, Wrong, body, edit, serial
 ANSWERS = [
     Wrong(
         "divided by the CPU's time, which may be 0",
-        edit(
-            ("cpu / gpu", "np.float32(1) / (LAUNCH / cpu + (gpu - LAUNCH) / cpu)"),
-        ),
+        edit(("cpu / gpu", "np.float32(1) / (LAUNCH / cpu + (gpu - LAUNCH) / cpu)")),
         says="nan",
     ),
     Wrong(
@@ -16,11 +14,7 @@ ANSWERS = [
         says="Neighbouring threads should take neighbouring elements",
         grade="but",
     ),
-    Wrong(
-        "no guard",
-        edit(("    if i < pairs.size:", "    if i >= 0:")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("    if i < pairs.size:", "    if i >= 0:")), says="guard the access"),
     Wrong(
         "float64 by a literal",
         edit(("LAUNCH + pairs", "5e-6 + pairs")),

@@ -4,14 +4,10 @@ from tests.data.answers import Right, Wrong, body, edit, without
 
 ANSWERS = [
     Wrong(
-        "no first barrier",
-        without("both tiles are full before"),
-        says="with no barrier in between",
+        "no first barrier", without("both tiles are full before"), says="with no barrier in between"
     ),
     Wrong(
-        "no second barrier",
-        without("all reads are done before"),
-        says="with no barrier in between",
+        "no second barrier", without("all reads are done before"), says="with no barrier in between"
     ),
     Wrong(
         "nothing fills the edge of the tiles",
@@ -61,12 +57,7 @@ ANSWERS = [
     ),
     Wrong(
         "threads outside the weights leave",
-        edit(
-            (
-                "    batch = x",
-                "    if row >= grad_out.shape[1]:\n        return\n    batch = x",
-            )
-        ),
+        edit(("    batch = x", "    if row >= grad_out.shape[1]:\n        return\n    batch = x")),
         says="returned before `cuda.syncthreads()`",
     ),
     Right(

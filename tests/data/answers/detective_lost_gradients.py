@@ -23,10 +23,7 @@ ANSWERS = [
     ),
     Wrong(
         "an atomic for each sample",
-        edit(
-            ("acc += grad_out", "acc = grad_out"),
-            (f"        {ADD}", f"                {ADD}"),
-        ),
+        edit(("acc += grad_out", "acc = grad_out"), (f"        {ADD}", f"                {ADD}")),
         says="atomic updates of grad_weight",
         grade="but",
     ),

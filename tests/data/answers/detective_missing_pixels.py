@@ -13,11 +13,7 @@ ANSWERS = [
         edit(("col, row = cuda.grid(2)", "row, col = cuda.grid(2)")),
         says="never written",
     ),
-    Wrong(
-        "a negative index",
-        edit(("cols - 1 - col", "-col")),
-        says="counts from the end",
-    ),
+    Wrong("a negative index", edit(("cols - 1 - col", "-col")), says="counts from the end"),
     Right(
         "the other end is written",
         edit(

@@ -22,11 +22,7 @@ ANSWERS = [
         ),
         says="no thread of the block has written it",
     ),
-    Wrong(
-        "no barrier",
-        without("cuda.syncthreads()"),
-        says="with no barrier in between",
-    ),
+    Wrong("no barrier", without("cuda.syncthreads()"), says="with no barrier in between"),
     Wrong(
         "no tile at all",
         body("""
@@ -57,8 +53,5 @@ ANSWERS = [
         "transposed on the way in",
         edit(("tile[k, tx] =", "tile[tx, k] ="), ("= tile[tx, k]", "= tile[k, tx]")),
     ),
-    Right(
-        "a pitch of 35",
-        edit(("TILE + 1", "TILE + 3")),
-    ),
+    Right("a pitch of 35", edit(("TILE + 1", "TILE + 3"))),
 ]

@@ -80,8 +80,5 @@ ANSWERS = [
             ("    parts[tid] = total", "    cuda.syncthreads()\n    parts[tid] = total"),
         ),
     ),
-    Right(
-        "begins with the first score of the row",
-        edit(("np.float32(-math.inf)", "x[row, 0]")),
-    ),
+    Right("begins with the first score of the row", edit(("np.float32(-math.inf)", "x[row, 0]"))),
 ]

@@ -21,11 +21,7 @@ ANSWERS = [
         edit((INSIDE, "0 <= h and 0 <= w")),
         says="guard the access",
     ),
-    Wrong(
-        "no barrier",
-        without("cuda.syncthreads()"),
-        says="with no barrier in between",
-    ),
+    Wrong("no barrier", without("cuda.syncthreads()"), says="with no barrier in between"),
     Wrong(
         "threads past the end leave",
         edit(

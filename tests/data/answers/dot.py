@@ -3,11 +3,7 @@
 from tests.data.answers import Right, Wrong, body, edit, without
 
 ANSWERS = [
-    Wrong(
-        "no first barrier",
-        without("all products are there"),
-        says="with no barrier in between",
-    ),
+    Wrong("no first barrier", without("all products are there"), says="with no barrier in between"),
     Wrong(
         "no barrier behind a level",
         without("this level is written"),

@@ -63,11 +63,7 @@ ANSWERS = [
         edit((MARK, "value != grad[i]")),
         says="a difference is never exactly the gradient",
     ),
-    Wrong(
-        "no guard",
-        edit(("if i < w.size", "if i >= 0")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("if i < w.size", "if i >= 0")), says="guard the access"),
     Wrong(
         "the place in the block",
         edit(("cuda.grid(1)", "cuda.threadIdx.x")),

@@ -9,9 +9,7 @@ ANSWERS = [
         says="the index lacks `cuda.blockIdx.x * cuda.blockDim.x`",
     ),
     Wrong(
-        "one past the end",
-        edit(("i < celsius", "i <= celsius")),
-        says="`if i < celsius.shape[0]:`",
+        "one past the end", edit(("i < celsius", "i <= celsius")), says="`if i < celsius.shape[0]:`"
     ),
     Wrong(
         "the last element left out",
@@ -39,9 +37,7 @@ ANSWERS = [
                     fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
         """),
     Wrong(
-        "written for one size",
-        edit(("i < celsius.shape[0]", "i < 128")),
-        says="guard the access",
+        "written for one size", edit(("i < celsius.shape[0]", "i < 128")), says="guard the access"
     ),
     Wrong(
         "a name for a number",

@@ -12,11 +12,7 @@ JOIN_VARIANCE = """        for offset in (16, 8, 4, 2, 1):
 """
 
 ANSWERS = [
-    Wrong(
-        "no EPS",
-        edit((SPREAD, "math.sqrt(variance / size)")),
-        says="out of finite numbers",
-    ),
+    Wrong("no EPS", edit((SPREAD, "math.sqrt(variance / size)")), says="out of finite numbers"),
     Wrong(
         "the gain of the row",
         edit((RESULT, "(x[row, k] - mean) / spread * gain[row] + shift[row]")),
@@ -47,11 +43,7 @@ ANSWERS = [
         says="All 32 threads of a warp should read at once",
         grade="but",
     ),
-    Wrong(
-        "no guard",
-        edit(("if row < x.shape[0]", "if row >= 0")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("if row < x.shape[0]", "if row >= 0")), says="guard the access"),
     Wrong(
         "a walk of its own for the rounding of the mean",
         edit(

@@ -34,11 +34,7 @@ ANSWERS = [
         edit(("        if cuda.laneid == 0:\n    ", "        if row >= 0:\n    ")),
         says="After shfl_down_sync only lane 0 has the sum",
     ),
-    Wrong(
-        "no guard",
-        edit(("if row < out.size", "if row >= 0")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("if row < out.size", "if row >= 0")), says="guard the access"),
     Wrong(
         "the last columns are missing",
         edit(("range(cuda.laneid, x.size, 32)", "range(cuda.laneid, x.size // 32 * 32, 32)")),

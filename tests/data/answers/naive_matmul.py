@@ -9,9 +9,7 @@ ANSWERS = [
         says="never written",
     ),
     Wrong(
-        "a guard on one axis only",
-        edit((" and col < out.shape[1]", "")),
-        says="guard the access",
+        "a guard on one axis only", edit((" and col < out.shape[1]", "")), says="guard the access"
     ),
     Wrong(
         "the sum is kept in out, which starts with anything",

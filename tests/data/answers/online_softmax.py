@@ -76,11 +76,7 @@ ANSWERS = [
         says="give a warp a row",
         grade="but",
     ),
-    Wrong(
-        "no guard",
-        edit(("if row < x.shape[0]", "if row >= 0")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("if row < x.shape[0]", "if row >= 0")), says="guard the access"),
     Wrong(
         "exponents from the first number, fixed at the end",
         body("""

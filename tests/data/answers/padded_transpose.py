@@ -3,11 +3,7 @@
 from tests.data.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
-    Wrong(
-        "no barrier",
-        without("the tile is full before"),
-        says="with no barrier in between",
-    ),
+    Wrong("no barrier", without("the tile is full before"), says="with no barrier in between"),
     Wrong(
         "32 columns",
         edit(("(TILE, PITCH)", "(TILE, TILE)")),

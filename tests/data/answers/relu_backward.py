@@ -15,11 +15,7 @@ ANSWERS = [
         edit(("grad_x[i] = " + STORE, "grad_out[i] = " + STORE)),
         says="never written",
     ),
-    Wrong(
-        "one past the end",
-        edit(("i < x.size", "i <= x.size")),
-        says="guard the access",
-    ),
+    Wrong("one past the end", edit(("i < x.size", "i <= x.size")), says="guard the access"),
     Wrong(
         "neighbours far apart",
         edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),

@@ -4,9 +4,7 @@ from tests.data.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
-        "no first barrier",
-        without("the tile is full before"),
-        says="with no barrier in between",
+        "no first barrier", without("the tile is full before"), says="with no barrier in between"
     ),
     Wrong(
         "read and written in one go",

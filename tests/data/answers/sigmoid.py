@@ -40,11 +40,7 @@ ANSWERS = [
         says="Neighbouring threads should take neighbouring elements",
         grade="but",
     ),
-    Wrong(
-        "one past the end",
-        edit(("i < x.size", "i <= x.size")),
-        says="guard the access",
-    ),
+    Wrong("one past the end", edit(("i < x.size", "i <= x.size")), says="guard the access"),
     serial("""
             if cuda.grid(1) == 0:
                 for i in range(x.size):

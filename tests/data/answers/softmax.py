@@ -68,11 +68,7 @@ ANSWERS = [
         """),
         says="never written",
     ),
-    Wrong(
-        "no guard",
-        edit(("if row < x.shape[0]", "if row >= 0")),
-        says="guard the access",
-    ),
+    Wrong("no guard", edit(("if row < x.shape[0]", "if row >= 0")), says="guard the access"),
     Wrong(
         "one thread for each row",
         body("""

@@ -4,14 +4,10 @@ from tests.data.answers import Right, Wrong, body, edit, without
 
 ANSWERS = [
     Wrong(
-        "no first barrier",
-        without("both tiles are full before"),
-        says="with no barrier in between",
+        "no first barrier", without("both tiles are full before"), says="with no barrier in between"
     ),
     Wrong(
-        "no second barrier",
-        without("all reads are done before"),
-        says="with no barrier in between",
+        "no second barrier", without("all reads are done before"), says="with no barrier in between"
     ),
     Wrong(
         "nothing fills the edge of the tiles",

@@ -39,20 +39,14 @@ ANSWERS = [
         says="UnboundLocalError in line 9",
     ),
     Wrong(
-        "clipped after the step",
-        edit((CLIP + STEP, STEP + CLIP)),
-        says="between backward and step",
+        "clipped after the step", edit((CLIP + STEP, STEP + CLIP)), says="between backward and step"
     ),
     Wrong(
         "clipped before backward",
         edit((BACKWARD + CLIP, CLIP + BACKWARD)),
         says="between backward and step",
     ),
-    Wrong(
-        "the wrong bound",
-        over("grad, most)", "grad, 1.0)"),
-        says="of first",
-    ),
+    Wrong("the wrong bound", over("grad, most)", "grad, 1.0)"), says="of first"),
     Wrong(
         "the loss goes backward",
         over("model.backward(saved, grad)", "model.backward(saved, loss)"),

@@ -60,10 +60,7 @@ ANSWERS = [
         says="Five steps are enough",
         grade="but",
     ),
-    Right(
-        "every lane gets the sum",
-        edit(("shfl_down_sync(", "shfl_xor_sync(")),
-    ),
+    Right("every lane gets the sum", edit(("shfl_down_sync(", "shfl_xor_sync("))),
     Right(
         "upwards, with the last lane",
         body("""

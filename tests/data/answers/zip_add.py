@@ -8,11 +8,7 @@ ANSWERS = [
         edit(("cuda.grid(1)", "cuda.threadIdx.x")),
         says="the index lacks `cuda.blockIdx.x * cuda.blockDim.x`",
     ),
-    Wrong(
-        "one past the end",
-        edit(("i < out.size", "i <= out.size")),
-        says="`if i < a.shape[0]:`",
-    ),
+    Wrong("one past the end", edit(("i < out.size", "i <= out.size")), says="`if i < a.shape[0]:`"),
     Wrong(
         "no guard",
         body("""

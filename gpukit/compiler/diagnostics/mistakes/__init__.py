@@ -17,15 +17,25 @@ from gpukit.compiler.unit import Unit
 NO_TEXT = values.NO_TEXT
 
 _RULES: tuple[Callable[[Line], Advice | None], ...] = (
-    calls.python_object, calls.arguments, calls.not_callable, values.text, several.whole_index,
-    several.several, several.unpacked, several.no_sequence, values.global_array, values.atomic,
-    floats.bits, values.power, values.attribute, calls.nothing_returned, values.whole_array,
-)  # fmt: skip
+    calls.python_object,
+    calls.arguments,
+    calls.not_callable,
+    values.text,
+    several.whole_index,
+    several.several,
+    several.unpacked,
+    several.no_sequence,
+    values.global_array,
+    values.atomic,
+    floats.bits,
+    values.power,
+    values.attribute,
+    calls.nothing_returned,
+    values.whole_array,
+)
 
 
-def explain(
-    unit: Unit, name: str, line: int, said: str, inferred: Any = None
-) -> Advice | None:  # fmt: skip
+def explain(unit: Unit, name: str, line: int, said: str, inferred: Any = None) -> Advice | None:
     """Return the mistake in a line of the function `name`: the unit's, or one that it calls.
 
     `inferred` are Numba's IR of the unit and the types that it had inferred before it stopped.

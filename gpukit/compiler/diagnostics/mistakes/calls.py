@@ -88,8 +88,10 @@ def arguments(line: Line) -> Advice | None:
         except TypeError as error:
             return Advice(
                 f"{ast.unparse(node.func)}{signature} is called with other arguments: {error}.",
-                "give it one value for each", line.python, node.lineno,
-            )  # fmt: skip
+                "give it one value for each",
+                line.python,
+                node.lineno,
+            )
     return None
 
 

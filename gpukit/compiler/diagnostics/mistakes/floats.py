@@ -52,9 +52,7 @@ def _operands(node: ast.AugAssign | ast.BinOp | ast.UnaryOp) -> list[ast.expr]:
     return [node.target, node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
 
 
-def _advice(
-    line: Line, node: ast.AST, operand: ast.expr, sign: str, kind: str
-) -> Advice | None:  # fmt: skip
+def _advice(line: Line, node: ast.AST, operand: ast.expr, sign: str, kind: str) -> Advice | None:
     name = ast.unparse(operand)
     changes = _changes(line, name) if isinstance(operand, ast.Name) else []
     rule = f"{sign} works on the bits of integers, and {name} is a {kind}"
@@ -75,7 +73,7 @@ def _advice(
 
 def _of_two_types(
     rule: str, name: str, changes: list[_Change], one: _Change, other: _Change
-) -> Advice:  # fmt: skip
+) -> Advice:
     """Advise to convert the first unsigned value of the variable to a signed one."""
     fix = f"give it one type: np.int64(...) where {name} gets an unsigned value"
     for statement, kind in changes:

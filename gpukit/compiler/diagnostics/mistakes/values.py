@@ -83,8 +83,9 @@ def attribute(line: Line) -> Advice | None:
         fixes = {
             "append": f"an array cannot grow; write {owner}[i] = ... with an index of this thread",
             "astype": f"write np.float32({owner})",
-            "length": f"write {owner}.size", "len": f"write len({owner})",
-        }  # fmt: skip
+            "length": f"write {owner}.size",
+            "len": f"write len({owner})",
+        }
         known = "an array has shape, size, ndim and dtype"
         what = "an array" if said[2] == "array" else f"of type {said[2]}"
         return Advice(
@@ -104,8 +105,7 @@ def whole_array(line: Line) -> Advice | None:
     if said[1] not in _OPERATORS:
         name = next((ast.unparse(n.func) for n in line.of_kind(ast.Call)), said[1])
         return Advice(
-            f"{name} takes numbers, but is passed a whole array.",
-            "give the array an index: a[i]",
+            f"{name} takes numbers, but is passed a whole array.", "give the array an index: a[i]"
         )
     return Advice(
         "This computes with a whole array; a thread computes with numbers.",
