@@ -165,9 +165,13 @@ def test_dtypes_of_its_own_are_said_of_an_array():
     assert "x (n, c, ...), w (2*c, 3) of float32 or float64, at (n,) of int32 or int64" in said
 
 
-@pytest.mark.parametrize("function", [gpukit.sum, lambda x, **named: gpukit.matmul(x, x, **named)])
-def test_the_old_name_of_variant_works_and_warns(function):
-    x = ones(3, 3)
+@pytest.mark.parametrize(
+    ("function", "arrays", "variant"),
+    [(gpukit.sum, 1, "shuffle"), (gpukit.matmul, 2, "tiled"), (gpukit.matvec, 2, "naive")],
+)
+def test_the_old_name_of_variant_works_and_warns(function, arrays, variant):
+    given = [ones(3, 3), ones(3, 3)] if function is gpukit.matmul else [ones(3, 3), ones(3)]
+    given = given if arrays == 2 else [ones(3)]
     with pytest.warns(DeprecationWarning, match="rung= is called variant= now"):
-        made = function(x, rung="tiled" if np.ndim(function(x)) else "shuffle")
-    np.testing.assert_allclose(made, function(x), rtol=1e-6)
+        made = function(*given, rung=variant)
+    np.testing.assert_array_equal(made, function(*given, variant=variant))
