@@ -37,4 +37,7 @@ MISTAKES = {
         ("        else:\n", ""),
         ("            out[row, col] = 0\n", ""),
     ],
+    "Pixels below 0 or above 255 wrap around here; compare the value as it is.": [
+        ("if photo[row, col] >= 128:", "if int(photo[row, col]) & 255 >= 128:")
+    ],
 }

@@ -52,4 +52,7 @@ MISTAKES = {
         ("pairs[i] * CPU_SECONDS", "pairs[i] * CPU_SECONDS / np.float32(12)"),
         ("pairs[i] * GPU_SECONDS", "pairs[i] * GPU_SECONDS / np.float32(12)"),
     ],
+    "The launch is multiplied by GPU_SECONDS, too: a launch takes LAUNCH seconds.": [
+        ("LAUNCH + pairs[i] * GPU_SECONDS", "(LAUNCH + pairs[i]) * GPU_SECONDS")
+    ],
 }

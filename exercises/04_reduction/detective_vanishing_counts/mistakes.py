@@ -31,4 +31,7 @@ MISTAKES = {
     "Nothing was counted: all counters are still 0, as before the launch.": [
         ("values[i], 1)", "values[i], 0)")
     ],
+    "The value 0 is not counted; it has a counter like all others.": [
+        ("if i < values.size:", "if i < values.size and values[i] != 0:")
+    ],
 }

@@ -77,4 +77,10 @@ MISTAKES = {
     "from K, (k_size + TILE - 1) // TILE.": [
         ("range((k_size + TILE - 1) // TILE)", "range(min(3, (k_size + TILE - 1) // TILE))")
     ],
+    "The last products are added again past K: there the tiles must hold 0.": [
+        ("row < a.shape[0] and t * TILE + tx < k_size", "row < a.shape[0]"),
+        ("a[row, t * TILE + tx]", "a[row, min(t * TILE + tx, k_size - 1)]"),
+        ("col < b.shape[1] and t * TILE + ty < k_size", "col < b.shape[1]"),
+        ("b[t * TILE + ty, col]", "b[min(t * TILE + ty, k_size - 1), col]"),
+    ],
 }

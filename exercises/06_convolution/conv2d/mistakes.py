@@ -67,4 +67,8 @@ MISTAKES = {
     "Only the last product is there: each one replaced the one before. It is `+=`.": [
         ("acc += weight", "acc = weight")
     ],
+    "Row 0 and column 0 of x are taken for padding; they are inside: >= 0.": [
+        ("i >= 0 and i", "i > 0 and i"),
+        ("j >= 0 and j", "j > 0 and j"),
+    ],
 }

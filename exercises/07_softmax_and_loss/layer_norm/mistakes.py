@@ -101,4 +101,11 @@ MISTAKES = {
             for k in range(cuda.laneid, x.shape[1], 32):
                 out[row, k] = (x[row, k] - mean) / spread * gain[k] + shift[k]
     """,
+    "gain and shift are taken by lane; they belong to the columns: gain[k], shift[k].": [
+        ("gain[k] + shift[k]", "gain[cuda.laneid] + shift[cuda.laneid]")
+    ],
+    "The halves of the warp never add their sums: the exchange begins with an offset of 16.": [
+        ("(16, 8, 4, 2, 1):\n            mean", "(8, 4, 2, 1):\n            mean"),
+        ("(16, 8, 4, 2, 1):\n            variance", "(8, 4, 2, 1):\n            variance"),
+    ],
 }

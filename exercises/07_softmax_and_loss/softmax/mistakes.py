@@ -97,4 +97,9 @@ MISTAKES = {
             "            if cuda.laneid == 0:\n                out[row, k] = math",
         )
     ],
+    "Only lane 0 holds the maximum and the sum after shfl_down_sync, and every lane needs "
+    "them: use `cuda.shfl_xor_sync`.": [
+        ("cuda.shfl_xor_sync(ALL, high", "cuda.shfl_down_sync(ALL, high"),
+        ("cuda.shfl_xor_sync(ALL, total", "cuda.shfl_down_sync(ALL, total"),
+    ],
 }

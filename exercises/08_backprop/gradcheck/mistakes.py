@@ -143,4 +143,8 @@ MISTAKES = {
     "1e-4 * max(1, abs(numeric)).": [
         ("abs(value - grad[i]) > 1e-4 * max(1.0, abs(value))", "True")
     ],
+    "net is not reset to 0 for each sample: it continues from sample to sample.": [
+        ("above = below = 0.0", "above = below = net = 0.0"),
+        ("            net = 0.0\n", ""),
+    ],
 }

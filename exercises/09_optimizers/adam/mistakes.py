@@ -81,4 +81,7 @@ MISTAKES = {
     "The move takes the gradient itself; its running mean m_hat belongs there.": [
         ("LR * m_hat", "LR * grad[i]")
     ],
+    "v is corrected with BETA1; its own factor is BETA2.": [
+        ("v_hat = square / (ONE - BETA2 **", "v_hat = square / (ONE - BETA1 **")
+    ],
 }

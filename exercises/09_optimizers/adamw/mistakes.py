@@ -81,4 +81,8 @@ MISTAKES = {
             "w[i] - LR * DECAY * w[i] + LR * m_hat / (math.sqrt(v_hat) + EPS)",
         )
     ],
+    "The power is taken of 1 - BETA; the correction is 1 - BETA ** step.": [
+        ("(ONE - BETA1 ** np.float32(step))", "(ONE - BETA1) ** np.float32(step)"),
+        ("(ONE - BETA2 ** np.float32(step))", "(ONE - BETA2) ** np.float32(step)"),
+    ],
 }

@@ -29,4 +29,10 @@ MISTAKES = {
     "The weights move by the clipped gradient alone: the velocity is not used.": [
         ("w[i] - LR * speed", "w[i] - LR * factor * grad[i]")
     ],
+    "Short gradients became longer and long ones stayed: max and min are exchanged.": [
+        ("max(norm[0], LIMIT)", "min(norm[0], LIMIT)")
+    ],
+    "The fraction is upside down: the factor is LIMIT / norm where the norm is above LIMIT.": [
+        ("LIMIT / max(norm[0], LIMIT)", "min(np.float32(1), norm[0] / LIMIT)")
+    ],
 }

@@ -254,4 +254,12 @@ MISTAKES = {
     "The gradient of a value times a plain number is that number.": [
         ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
     ],
+    "An operand on both sides, as in a + a, counts once; each side adds its part.": [
+        ("for part, slope in value.made_of:", "for part, slope in dict(value.made_of).items():")
+    ],
+    "The gradients that an earlier backward left in grad are handed on to the operands.": [
+        ("dict.fromkeys(order, 0.0)", "{value: value.grad for value in order}"),
+        ("found[self] = 1.0", "found[self] += 1.0"),
+        ("value.grad += found[value]", "value.grad = found[value]"),
+    ],
 }

@@ -184,4 +184,14 @@ MISTAKES = {
             "(logits.copy_to_host().argmax(axis=1) == label.copy_to_host()).mean()",
         )
     ],
+    "The argument most is ignored: the norm of the gradients is limited to another value.": [
+        ("parameters.grad, most)", "parameters.grad, 1.0)")
+    ],
+    "The loss returned is that after the step, of a second forward pass; it is that of "
+    "the first.": [
+        (
+            "    return float",
+            "    loss, _ = nn.cross_entropy(model.forward(x)[0], label)\n    return float",
+        )
+    ],
 }

@@ -112,4 +112,7 @@ MISTAKES = {
     "Only the first 32 places are seen: a query sees all up to itself.": [
         ("for key in range(row + 1):", "for key in range(min(row + 1, 32)):")
     ],
+    "The halves of the warp never add their sums: the exchange begins with an offset of 16.": [
+        ("(16, 8, 4, 2, 1)", "(8, 4, 2, 1)")
+    ],
 }

@@ -1,8 +1,8 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
-from gpukit.course import lanes
-
 MISTAKES = {
+    "Keys behind the query have a finite score, and real scores may be lower still: a score of "
+    "-inf counts nothing.": [("score = np.float32(-math.inf)", "score = np.float32(-100)")],
     "Keys behind the query have the score 0, and exp(0 - high) is not 0: a score of "
     "-inf counts nothing.": [
         ("        score = np.float32(-math.inf)\n", "        score = np.float32(0)\n")
@@ -24,20 +24,13 @@ MISTAKES = {
             "acc += weight * v[key, tid] if key <= row else np.float32(0)",
         ),
     ],
-    "Keys behind the query have the score 0 and are left out of the values only: "
-    "they still count in the sum. A score of -inf counts nothing.": [
-        ("        score = np.float32(-math.inf)\n", "        score = np.float32(0)\n")
-    ],
     "The scores are not divided by the root of the number of columns.": [
         (" / math.sqrt(np.float32(q.shape[1]))", "")
     ],
     "The shares are not divided by their sum.": [("acc / total", "acc")],
-    **{
-        f"Keys behind the query have a score like {start:g}, and scores may be lower still: a "
-        "score of -inf counts nothing.": [
-            ("score = np.float32(-math.inf)", f"score = np.float32({start})")
-        ]
-        for start in lanes.STARTS
-        if start > -5e37
-    },
+    "The maximum is taken over hidden keys, too, whose scores are 0: where all others are "
+    "far below, all weights become 0.": [
+        ("score = np.float32(-math.inf)", "score = np.float32(0)"),
+        ("range(k.shape[0]):\n            weight", "range(row + 1):\n            weight"),
+    ],
 }
