@@ -163,6 +163,7 @@ def test_every_kernel_yields_mutants():
     assert {code.subject for code in mutants.book()} == found | bare
 
 
+@pytest.mark.slow
 def test_ids_are_unique():
     assert len({mutant.id for mutant in every()}) == len(every())
 

@@ -97,6 +97,7 @@ def test_a_host_program_with_a_race_computes_the_right_values_on_a_cpu(race: Rac
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.costly
+@pytest.mark.slow
 def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
     name, severity = SITUATIONS[situation]
     tool = situation.partition(",")[0]

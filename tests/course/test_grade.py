@@ -56,6 +56,7 @@ def test_the_right_answer_passes_every_case(tmp_path):
     assert {row.status for row in report.rows} == {"right"}
 
 
+@pytest.mark.slow
 def test_arithmetic_in_float64_is_right_but_not_asked_for(tmp_path):
     report = on_map(
         tmp_path,

@@ -29,6 +29,7 @@ def test_the_solution_is_right_in_plain_python(exercise):
 
 
 @pytest.mark.parametrize("exercise", KERNELS, ids=lambda exercise: exercise.name)
+@pytest.mark.costly
 def test_no_earlier_mistake_leaves_the_same_in_plain_python(exercise):
     cases, earlier, bad = cheap_cases(exercise), {}, []
     for sentence, text in mistakes.of(exercise).items():

@@ -122,6 +122,7 @@ EMPTY = [
 
 
 @pytest.mark.parametrize(("name", "variant", "axis", "dtype"), EMPTY)
+@pytest.mark.costly
 def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axis, dtype):
     arrays, shape = EVERY[name].arrays(SMALL | {axis: 0}, dtype)
     out = np.full(shape, np.nan, dtype)
@@ -130,6 +131,7 @@ def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axis, dtype
 
 
 @pytest.mark.parametrize(("name", "variant"), variants(PRODUCTS | MAPS))
+@pytest.mark.costly
 def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, variant):
     case = EVERY[name]
     arrays, _ = case.arrays(LARGE)
@@ -144,6 +146,7 @@ def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, varia
 
 @pytest.mark.parametrize("edges", [1, 2], ids=["rows", "rows and columns"])
 @pytest.mark.parametrize(("name", "variant"), variants(EVERY))
+@pytest.mark.costly
 def test_what_lies_around_out_is_left_alone(name, variant, edges):
     arrays, shape = EVERY[name].arrays(LARGE)
     whole = np.full([n + 8 * (axis < edges) for axis, n in enumerate(shape)], 7, np.float32)

@@ -1,6 +1,25 @@
 """What learners get wrong here, by the sentence that names it: edits of the solution."""
 
 MISTAKES = {
+    "best[0] still holds the 0 that stood there before the launch: an atomic minimum "
+    "needs a start. Store the result with =.": """
+        values = cuda.shared.array(BLOCK, np.float32)
+        tid = cuda.threadIdx.x
+        value = np.float32(-np.inf)
+        for i in range(tid, x.size, BLOCK):
+            value = max(value, x[i])
+        values[tid] = value
+        half = BLOCK // 2
+        while half > 0:
+            cuda.syncthreads()
+            if tid < half:
+                values[tid] = max(values[tid], values[tid + half])
+            half //= 2
+        cuda.syncthreads()
+        for i in range(tid, x.size, BLOCK):
+            if x[i] == values[0]:
+                cuda.atomic.min(best, 0, i)
+    """,
     "No element was larger than what the search began with: begin with minus infinity, all "
     "numbers may be negative.": [("np.float32(-np.inf)", "np.float32(0)")],
     "This is the number nearest to 0: the largest is asked, whatever the sign.": [
@@ -47,25 +66,6 @@ MISTAKES = {
         ),
         ("np.float32(-np.inf)", "np.float32(-1000)"),
     ],
-    "best[0] still holds the 0 that stood there before the launch: an atomic minimum "
-    "needs a start. Store the result with =.": """
-        values = cuda.shared.array(BLOCK, np.float32)
-        tid = cuda.threadIdx.x
-        value = np.float32(-np.inf)
-        for i in range(tid, x.size, BLOCK):
-            value = max(value, x[i])
-        values[tid] = value
-        half = BLOCK // 2
-        while half > 0:
-            cuda.syncthreads()
-            if tid < half:
-                values[tid] = max(values[tid], values[tid + half])
-            half //= 2
-        cuda.syncthreads()
-        for i in range(tid, x.size, BLOCK):
-            if x[i] == values[0]:
-                cuda.atomic.min(best, 0, i)
-    """,
     "This is the largest value, made a whole number; its index is asked.": [
         ("best[0] = places[0]", "best[0] = values[0]")
     ],

@@ -102,4 +102,18 @@ MISTAKES = {
         ("cuda.shfl_xor_sync(ALL, high", "cuda.shfl_down_sync(ALL, high"),
         ("cuda.shfl_xor_sync(ALL, total", "cuda.shfl_down_sync(ALL, total"),
     ],
+    "Only the first 32 columns were read and written: each lane took one and stopped.": [
+        (
+            "for k in range(cuda.laneid, x.shape[1], 32):\n            high = max",
+            "for k in range(cuda.laneid, min(32, x.shape[1]), 32):\n            high = max",
+        ),
+        (
+            "for k in range(cuda.laneid, x.shape[1], 32):\n            total += math",
+            "for k in range(cuda.laneid, min(32, x.shape[1]), 32):\n            total += math",
+        ),
+        (
+            "for k in range(cuda.laneid, x.shape[1], 32):\n            out[row, k] =",
+            "for k in range(cuda.laneid, min(32, x.shape[1]), 32):\n            out[row, k] =",
+        ),
+    ],
 }
