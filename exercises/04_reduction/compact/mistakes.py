@@ -24,8 +24,4 @@ MISTAKES = {
     "Numbers that are not positive were written too: only threads with x[i] > 0 store.": [
         ("if i < x.size and x[i] > 0", "if i < x.size")
     ],
-    "Thread 0 compared with ends[-1], which is the last one: before the first number "
-    "stands 0. The test x[i] > 0 needs no neighbour.": [
-        ("and x[i] > 0", "and ends[i] > ends[i - 1]")
-    ],
 }

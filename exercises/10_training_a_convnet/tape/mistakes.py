@@ -63,7 +63,10 @@ MISTAKES = {
     ],
     "A second loss did not go through the values that the first one had visited. "
     "Forget what was visited when backward ends.": [
-        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
+        (
+            "            if value not in seen:\n                seen.add(value)\n",
+            "            if not hasattr(value, 'visited'):\n                value.visited = True\n",
+        )
     ],
     "All gradients are 0: the derivative of the result by itself is 1, and backward "
     "begins with it and goes on to what it was made of.": [("        found[self] = 1.0\n", "")],
@@ -212,10 +215,10 @@ MISTAKES = {
         ("            if value not in seen:\n", "            if True:\n")
     ],
     "The gradient that backward begins with is the result itself; the derivative of "
-    "the result by itself is 1.": [("        found[self] = 1.0\n", "")],
+    "the result by itself is 1.": [("found[self] = 1.0", "found[self] = self.data")],
     "The slopes are not multiplied by the gradient of the result, which is what the "
     "chain rule says: part.grad += slope * value.grad.": [
-        ("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__")
+        ("found[part] += slope * found[value]", "found[part] += slope")
     ],
     "The product rule is the wrong way round: a * b grows by b where a grows by 1.": [
         ("((self, other.data), (other, self.data))", "((self, self.data), (other, other.data))")
@@ -256,10 +259,5 @@ MISTAKES = {
     ],
     "An operand on both sides, as in a + a, counts once; each side adds its part.": [
         ("for part, slope in value.made_of:", "for part, slope in dict(value.made_of).items():")
-    ],
-    "The gradients that an earlier backward left in grad are handed on to the operands.": [
-        ("dict.fromkeys(order, 0.0)", "{value: value.grad for value in order}"),
-        ("found[self] = 1.0", "found[self] += 1.0"),
-        ("value.grad += found[value]", "value.grad = found[value]"),
     ],
 }
