@@ -19,7 +19,7 @@ ADVISED = frozenset(
     """
     np float32 int64 cuda threadIdx x y z grid sync syncthreads syncwarp atomic add cas exch sub
     and_ or_ xor threadfence ballot_sync condition launch ceil_div n threads value shape i out row
-    width col align debug shared array xffffffff
+    width col align debug shared array xffffffff device_array to_device zeros
     """.split()
 )
 # What cuda.reduce calls its arrays: a person who uses it has no names for them.
