@@ -2,7 +2,10 @@
 
 MISTAKES = {
     "The fractions are cut off: somewhere the numbers pass through whole ones.": [
-        ("max(x[i], np.float32(0))", "max(x[i] // np.float32(1), np.float32(0))")
+        (
+            "max(x[i], np.float32(0))",
+            "max(min(x[i] // np.float32(1), np.float32(2.0**63)), np.float32(0))",
+        )
     ],
     "This is the larger of x[i] and x[0]; it should be the larger of x[i] and 0.": [
         ("max(x[i], np.float32(0))", "max(x[i], x[0])")

@@ -45,8 +45,4 @@ MISTAKES = {
         ]
         for slope in (0.25, 0.2)
     },
-    "Small results are lost: 1 + tanh(x / 2) is the sum of two numbers near 1 and -1 where x is "
-    "far below 0. Divide 1 by 1 + exp(-x).": [
-        ("one / (one + math.exp(-x[i]))", "(one + math.tanh(x[i] / np.float32(2))) / np.float32(2)")
-    ],
 }

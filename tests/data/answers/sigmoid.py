@@ -32,7 +32,7 @@ ANSWERS = [
                 "(one + math.tanh(x[i] / np.float32(2))) / np.float32(2)",
             )
         ),
-        says="Small results are lost",
+        says="wrong where x lies between",
     ),
     Wrong(
         "neighbours far apart",
