@@ -222,7 +222,7 @@ def check_same_dtype(function: str, **arrays: Any) -> None:
 
 
 def check_variant_dtype(function: str, variant: Variant, array: Any) -> None:
-    """Raise TypeError unless the variant takes the dtype of `array`, as other variants of it do."""
+    """Raise TypeError unless the variant takes the dtype of `array`, as other variants do."""
     if array.dtype not in variant.dtypes:
         raise TypeError(
             f"{function}: expected float32 arrays for variant {variant.name!r}, got {array.dtype}. "
