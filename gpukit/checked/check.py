@@ -8,19 +8,27 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gpukit import errors, status
-from gpukit.checked import decode, gpus, lint, mistakes, occupancy, order, ordering, stop
+from gpukit.checked import (
+    decode,
+    gpus,
+    lint,
+    mistakes,
+    never_written,
+    occupancy,
+    order,
+    ordering,
+    stop,
+)
 from gpukit.checked.command import Command
-from gpukit.checked.extent import Extents
-from gpukit.checked.finding import INFO, Finding
-from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen, in_words
+from gpukit.checked.finding import Finding
+from gpukit.checked.instrumented import Interrupted, Launch, in_words
 from gpukit.checked.messages.phrases import some
 from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report, content, merging
-from gpukit.checked.segments import Array, Segment
+from gpukit.checked.segments import Segment
+from gpukit.checked.state import Seen
 from gpukit.compiler import checker_state, locations
 from gpukit.compiler.frontend import source
 from gpukit.compiler.lowering import waiting
@@ -105,7 +113,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = 
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
         beyond = decode.make("launch-refused", _definition(kernel), **given)
         return _report(kernel, shape, [beyond], 0.0, 0, [])
-    arrays = _Arguments(launch)
+    arrays = order.Arguments(launch)
     try:
         with Bar(f"check {kernel.py_func.__name__}") as bar:
             functions = bar.prepare(entries.checking)
@@ -119,7 +127,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = 
 
 
 def _judged(
-    kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Arguments, doubles: bool
+    kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: order.Arguments, doubles: bool
 ) -> Report:
     """Return the report of an instrumented launch."""
     found = decode.findings(seen, kernel.py_func)
@@ -181,26 +189,6 @@ def _most_together(launch: Launch) -> int:
     return max(counts)
 
 
-class _Arguments:
-    """The arrays of a launch before it ran, kept if the order of its blocks may matter."""
-
-    def __init__(self, launch: Launch) -> None:
-        arrays = [a for r in launch.segments() for a in r.arrays if a.host is not None]
-        self.arrays = [a for a in arrays if launch.may_write(a.name)]
-        hosts = [a.host for a in self.arrays]
-        self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
-
-    def difference(self, launch: Launch) -> order.Difference | None:
-        """Return what differs in another order of blocks."""
-        from gpukit.checked.engine import entries
-
-        if self.before is None:
-            return None
-        state = CheckerState(launch, [], 1, False, entries.silent(), {})
-        hosts, names = [a.host for a in self.arrays], [a.name for a in self.arrays]
-        return order.compare(launch, state, hosts, names, self.before)
-
-
 def without_value(segment: Segment) -> Any:
     """Return a flag per cell of device memory that was never written; None if there is none."""
     if segment.space != "global":
@@ -234,124 +222,21 @@ def _notes(seen: Seen) -> list[str]:
 # ---- what is known only after the launch -------------------------------------------------------
 
 
-def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
+def _after(launch: Launch, seen: Seen, arguments: order.Arguments, wrong: bool) -> list[Finding]:
     place = _definition(launch.kernel)
-    found = _never_written(launch, seen, place)
+    found = never_written.findings(launch, seen, place)
     static = seen.compiled.instrumentation
     if seen.idle_blocks and not (static.unseen or static.prints):
         idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
         first = _block(seen.first_idle, launch.shape.grid)
         found.append(decode.make("idle-threads", place, blocks=(first,), **idle))
-    different = None if wrong else arguments.difference(launch)
-    if different is not None:
-        found.append(
-            decode.make(
-                "block-order",
-                _atomic_location(launch),
-                array=different.array,
-                index=different.first,
-                reason=different.order,
-                count=different.differing,
-                elements=different.elements,
-            )
-        )
+    if not wrong:
+        found += arguments.findings(launch)
     return found
-
-
-def _atomic_location(launch: Launch) -> Any:
-    """Return the first line with an atomic: blocks interact there."""
-    found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
-    return next(s for s in found if s.operation.startswith("atomic."))
 
 
 def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
     return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
-
-
-def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
-    instrumentation = launch.compiled.instrumentation
-    found = []
-    for segment in seen.segments:
-        for array in segment.arrays if segment.space == "global" else []:
-            forgotten = (
-                array.name not in instrumentation.stores and segment.uninitialised is not None
-            )
-            is_output = array.name in instrumentation.stores or forgotten
-            if is_output and array.name not in instrumentation.loads and len(segment.arrays) == 1:
-                gap = _gap(launch, seen, segment, array)
-                if gap is not None:
-                    location = _store_location(launch, array.name) or place
-                    found.append(
-                        decode.make(
-                            "never-written", location, array=array.name, forgotten=forgotten, **gap
-                        )
-                    )
-    return found
-
-
-def _gap(launch: Launch, seen: Seen, segment: Segment, array: Array) -> dict[str, Any] | None:
-    """Return which elements of an output were never written, if that is worth reporting.
-
-    It is a warning where the shape of the launch explains it: where nothing was written though
-    each thread has an element of its own there, and where one end of the array is missing though
-    all of it should be written, as with a grid that is too small. Another gap is a note, and only
-    of memory that had no value before or of an array that is cut off. Where data decides what is
-    written, the reasons are unknown: a flag that is set on overflow stays as it is.
-    """
-    if not array.host.flags.c_contiguous or array.itemsize % segment.granule:
-        return None
-    cells = seen.written(segment)[: array.host.size * (array.itemsize // segment.granule)]
-    written = cells.reshape(array.host.size, -1).any(axis=1)  # one field of a record suffices
-    if segment.uninitialised is not None:  # what had a value before needs no write
-        written = written | ~segment.uninitialised[: len(cells)].reshape(written.size, -1).any(
-            axis=1
-        )
-    total, count = written.size, int(written.sum())
-    if count == total:
-        return None
-    first = int(np.argmin(written))
-    cut = _cut_off(written.reshape(array.shape)) if count else []
-    instrumentation = launch.compiled.instrumentation
-    explained = array.name in instrumentation.by_shape or array.name not in instrumentation.stores
-    if count:
-        explained = bool(cut) and array.name not in instrumentation.by_data
-    if segment.uninitialised is None and not explained:
-        return None
-    extents = Extents(launch.kernel.py_func, launch.names, launch.arguments)
-    meant = any(extents.is_whole(array.name, axis, array.shape[axis]) for axis in cut)
-    index = tuple(int(k) for k in np.unravel_index(first, array.shape))
-    return {
-        "written": count,
-        "elements": total,
-        "first_unwritten": index,
-        "index": index,
-        "severity": "" if explained and (meant or not count) else INFO,
-    }
-
-
-def _cut_off(written: np.ndarray[Any, Any]) -> list[int]:
-    """Return the axes of which one end is missing, if what was written is a box; else nothing.
-
-    A kernel that leaves both ends of an axis alone spares the border on purpose.
-    """
-    box, short = [], []
-    for axis in range(written.ndim):
-        others = tuple(k for k in range(written.ndim) if k != axis)
-        along = np.atleast_1d(written.any(axis=others))
-        where = np.flatnonzero(along)
-        low, high = int(where[0]), int(where[-1]) + 1
-        if low > 0 and high < len(along):
-            return []
-        if high - low < len(along):
-            short.append(axis)
-        box.append(slice(low, high))
-    return short if written[tuple(box)].all() else []
-
-
-def _store_location(launch: Launch, name: str) -> Any:
-    found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
-    named = [s for s in found if s.array == name and not s.operation]
-    return named[-1] if named else None
 
 
 def _locks(seen: Seen) -> list[Finding]:

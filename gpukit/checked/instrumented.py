@@ -1,4 +1,4 @@
-"""One instrumented launch: its shadow memory, its run, and what the checker found."""
+"""One instrumented launch: its shadow memory and its run."""
 
 from __future__ import annotations
 
@@ -6,72 +6,21 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from gpukit import errors
 from gpukit.checked import segments, stop
 from gpukit.checked.segments import Segment
 from gpukit.checked.shadow_memory import MEMORY
-from gpukit.compiler import checker_state
+from gpukit.checked.state import CheckerState, Seen
+from gpukit.compiler import checker_state as w
 from gpukit.compiler import context as layout
 from gpukit.cpu.launch import failure, pool
 from gpukit.cpu.launch import launcher as plain
 
-_SCRATCH_BYTES = 4096
 _CHUNK_SECONDS = 0.1
 _PATIENCE = 5.0  # seconds that blocks may run on after a finding
 _lock = threading.RLock()  # shadow memory serves one launch at a time
-
-
-@dataclass
-class Seen:
-    """What an instrumented launch left behind, before it is put into words."""
-
-    compiled: Any
-    shape: Any
-    segments: list[Segment]
-    findings: np.ndarray[Any, Any]
-    lost: int
-    idle_blocks: int
-    first_idle: int
-    first_epoch: int
-    seconds: float
-    error: BaseException | None = None
-    words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
-    stopped: bool = False  # by the watchdog, because it did not end
-    # The kernel's numbers of the locations with atomics of several threads on one element.
-    added_together: list[int] = field(default_factory=list)
-
-    def last_location(self) -> Any:
-        """Return the location of the last access; None if there was none."""
-        number = int(self.words[checker_state.LAST_LOCATION]) if self.words is not None else -1
-        return (
-            None
-            if number < 0
-            else self.compiled.locations[self.compiled.instrumentation.locations[number]]
-        )
-
-    @property
-    def blocks_done(self) -> int:
-        """How many blocks ran to completion."""
-        if self.error is None and not self.stopped:
-            return int(self.shape.blocks)
-        begun = int(self.words[checker_state.BLOCKS_SEEN]) if self.words is not None else 0
-        return max(begun - 1, 0)
-
-    @property
-    def idle_warps(self) -> int:
-        """How many warps accessed no memory."""
-        return int(self.words[checker_state.IDLE_WARPS]) if self.words is not None else 0
-
-    def written(self, segment: Segment) -> np.ndarray[Any, Any]:
-        """Return for each cell of a segment whether the launch wrote it."""
-        cells = segment.cells[0, : segment.cell_count]
-        flags: np.ndarray[Any, Any] = cells >= self.first_epoch << checker_state.EPOCH
-        return flags
 
 
 class Interrupted(KeyboardInterrupt):
@@ -151,8 +100,10 @@ class Launch:
             )
             if segment.uninitialised is not None:
                 flagged = segment.cells[0, : len(segment.uninitialised)]
-                flagged[segment.uninitialised] = checker_state.UNINITIALISED
-        state = CheckerState(self, all_segments, first, races, functions, words)
+                flagged[segment.uninitialised] = w.UNINITIALISED
+        state = CheckerState(
+            self.compiled, self.shape, all_segments, first, races, functions, words
+        )
         start = time.perf_counter()
         error: BaseException | None = None
         try:
@@ -160,14 +111,14 @@ class Launch:
         except KeyboardInterrupt as between_blocks:
             error = between_blocks
         finally:
-            MEMORY.epoch = int(state.words[checker_state.NOW]) + state.blocks + 1
+            MEMORY.epoch = int(state.words[w.NOW]) + state.blocks + 1
             for segment in all_segments:
                 if segment.uninitialised is None:
                     MEMORY.give_back(segment.cells)
         seconds = time.perf_counter() - start
         for action in self.retrieve:
             action()
-        seen = state.seen(self, all_segments, first, seconds, error)
+        seen = state.seen(seconds, error)
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(error, seen, self.kernel.py_func.__name__)
         return seen
@@ -265,7 +216,7 @@ class _Watchdog:
         self.timer.cancel()
 
     def _bite(self) -> None:
-        if self.state.words[checker_state.FOUND]:
+        if self.state.words[w.FOUND]:
             self.bit = self.state.stopped = True
             self.context[layout.CANCEL] = 1
         else:
@@ -278,133 +229,3 @@ def _next_size(size: int, seconds: float) -> int:
     """Return how many blocks to run next, so that a chunk takes about a tenth of a second."""
     fitting = size * _CHUNK_SECONDS / max(seconds, 1e-6)
     return max(1, min(int(fitting), 8 * size))
-
-
-class CheckerState:
-    """The checker's state of one launch, and the tables that its addresses point to."""
-
-    def __init__(
-        self,
-        launch: Launch,
-        all_segments: list[Segment],
-        first: int,
-        races: bool,
-        functions: tuple[int, ...],
-        extra: dict[int, int],
-    ) -> None:
-        shape = launch.shape
-        self.stopped = False  # by the watchdog
-        self.blocks = shape.blocks if launch.compiled.whole_grid else 0
-        self.words = np.zeros(checker_state.WORDS, np.int64)
-        self.findings = np.zeros(
-            (checker_state.MAX_FINDINGS, checker_state.FINDING_WORDS), np.int64
-        )
-        self.epochs = np.zeros((shape.blocks + 1, 2), np.int64)
-        self.scratch = np.zeros(_SCRATCH_BYTES, np.uint8)
-        self.table = np.zeros((max(len(all_segments), 1), checker_state.SEGMENT_WORDS), np.int64)
-        for row, segment in zip(self.table, all_segments, strict=False):
-            row[checker_state.BEGIN], row[checker_state.END] = segment.begin, segment.end
-            row[checker_state.CELLS] = segment.cells.ctypes.data
-            row[checker_state.GAP] = segment.cells.strides[0]
-            row[checker_state.SHIFT] = segment.granule.bit_length() - 1
-            row[checker_state.BASE] = segment.base
-            row[checker_state.CONSTANT] = int(segment.constant)
-            row[checker_state.COUNTED] = segments.SPACES[segment.space]
-            constant = segment.space == "constant"
-            row[checker_state.SPACE] = (
-                checker_state.GLOBAL if constant else segments.SPACES[segment.space]
-            )
-        self.table[:, checker_state.NUMBER] = np.arange(len(self.table))
-        put = self.words.__setitem__
-        for word in (
-            checker_state.NOW,
-            checker_state.LAUNCH,
-            checker_state.EPOCH,
-            checker_state.BLOCK,
-            checker_state.ORIGIN,
-        ):
-            put(word, first)
-        put(checker_state.WHOLE, self.blocks)
-        put(checker_state.BLOCK_X, shape.block[0])
-        put(checker_state.BLOCK_Y, shape.block[1])
-        put(checker_state.THREADS, shape.threads)
-        put(checker_state.SEGMENTS, len(all_segments))
-        put(checker_state.SEGMENT_TABLE, self.table.ctypes.data)
-        put(checker_state.FINDINGS, self.findings.ctypes.data)
-        put(checker_state.SCRATCH, self.scratch.ctypes.data)
-        put(checker_state.BLOCK_EPOCHS, self.epochs.ctypes.data)
-        put(checker_state.RACES, int(races))
-        put(checker_state.LAST_LOCATION, -1)
-        instrumentation = launch.compiled.instrumentation
-        self.decided = np.array([*instrumentation.decided, 0], np.uint8)
-        put(checker_state.DECIDED, self.decided.ctypes.data)
-        self.adders = np.zeros_like(self.decided)
-        put(checker_state.ADDERS, self.adders.ctypes.data)
-        if instrumentation.fences and races:
-            self._follow_fences(all_segments, shape)
-        self.words[checker_state.FUNCTIONS : checker_state.FUNCTIONS + len(functions)] = functions
-        for word, value in extra.items():
-            put(word, value)
-
-    def _follow_fences(self, all_segments: list[Segment], shape: Any) -> None:
-        """Set up the tables of fences; memory that is never touched costs nothing."""
-        threads = shape.threads * max(self.blocks, 1)
-        sizes = {
-            checker_state.KNOWN: 2 * threads,
-            checker_state.NODES: checker_state.MAX_NODES * checker_state.NODE_WORDS,
-            checker_state.LAST_READS: shape.blocks,
-        }
-        self.tables = [np.zeros(n, np.int64) for n in sizes.values()]
-        for word, table in zip(sizes, self.tables, strict=True):
-            self.words[word] = table.ctypes.data
-        for row, segment in zip(self.table, all_segments, strict=False):
-            if segment.space != "local":
-                self.tables.append(np.zeros(segment.cell_count, np.int64))
-                row[checker_state.HEADS] = self.tables[-1].ctypes.data
-
-    @property
-    def address(self) -> int:
-        return int(self.words.ctypes.data)
-
-    def close(self) -> None:
-        """Process the last block too: which of its warps accessed memory."""
-        words = self.words
-        if words[checker_state.BLOCKS_SEEN]:
-            touched = int(words[checker_state.TOUCHED])
-            if not touched:
-                if not words[checker_state.IDLE_BLOCKS]:
-                    words[checker_state.FIRST_IDLE] = words[checker_state.BLOCK_NUMBER]
-                words[checker_state.IDLE_BLOCKS] += 1
-            words[checker_state.IDLE_WARPS] += (
-                -(-int(words[checker_state.THREADS]) // 32) - touched.bit_count()
-            )
-
-    def seen(
-        self,
-        launch: Launch,
-        all_segments: list[Segment],
-        first: int,
-        seconds: float,
-        error: BaseException | None,
-    ) -> Seen:
-        """Return what was found."""
-        for row, segment in zip(self.table, all_segments, strict=False):
-            segment.begin, segment.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
-        return Seen(
-            launch.compiled,
-            launch.shape,
-            all_segments,
-            self.findings[: int(self.words[checker_state.FOUND])],
-            int(self.words[checker_state.LOST]),
-            int(self.words[checker_state.IDLE_BLOCKS]),
-            int(self.words[checker_state.FIRST_IDLE]),
-            first,
-            seconds,
-            error,
-            self.words,
-            self.stopped,
-            np.flatnonzero(self.adders).tolist(),
-        )
-
-
-__all__ = ["Launch", "Seen", "errors"]

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpukit.checked import decode
+from gpukit.checked.finding import Finding
 from gpukit.checked.instrumented import Launch
+from gpukit.checked.state import CheckerState
 from gpukit.compiler import context as layout
 
 MOST_BYTES = 1 << 26  # larger arguments are not copied and run again
@@ -39,6 +42,42 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
         mixed = list(range(blocks))
         random.Random(seed).shuffle(mixed)
         yield f"in a shuffled order (seed {seed})", mixed
+
+
+class Arguments:
+    """The arrays of a launch before it ran, kept if the order of its blocks may matter."""
+
+    def __init__(self, launch: Launch) -> None:
+        arrays = [a for r in launch.segments() for a in r.arrays if a.host is not None]
+        self.arrays = [a for a in arrays if launch.may_write(a.name)]
+        hosts = [a.host for a in self.arrays]
+        self.before = snapshot(hosts) if is_worth_it(launch) else None
+
+    def findings(self, launch: Launch) -> list[Finding]:
+        """Return the finding for an array that differs in another order of blocks, if one does."""
+        from gpukit.checked.engine import entries
+
+        if self.before is None:
+            return []
+        state = CheckerState(launch.compiled, launch.shape, [], 1, False, entries.silent(), {})
+        hosts, names = [a.host for a in self.arrays], [a.name for a in self.arrays]
+        found = compare(launch, state, hosts, names, self.before)
+        if found is None:
+            return []
+        details: dict[str, Any] = {
+            "array": found.array,
+            "index": found.first,
+            "reason": found.order,
+            "count": found.differing,
+            "elements": found.elements,
+        }
+        return [decode.make("block-order", _atomic_location(launch), **details)]
+
+
+def _atomic_location(launch: Launch) -> Any:
+    """Return the first line with an atomic: blocks interact there."""
+    found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
+    return next(s for s in found if s.operation.startswith("atomic."))
 
 
 def is_worth_it(launch: Launch) -> bool:

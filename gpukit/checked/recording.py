@@ -11,10 +11,11 @@ import numpy as np
 
 from gpukit import errors, status
 from gpukit.checked import check
-from gpukit.checked.instrumented import Launch, Seen
+from gpukit.checked.instrumented import Launch
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
 from gpukit.checked.segments import Segment
+from gpukit.checked.state import Seen
 from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import source
 from gpukit.cpu.launch import configure

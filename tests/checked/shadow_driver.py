@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpukit.checked import instrumented, segments
+from gpukit.checked import segments
 from gpukit.checked.engine import entries
 from gpukit.checked.shadow_memory import MEMORY
+from gpukit.checked.state import CheckerState
 from gpukit.compiler import checker_state as w
 from tests.oracle.happens_before import FULL, NONE, STORE, WARP
 
@@ -37,10 +38,9 @@ class Shadow:
         shape = SimpleNamespace(blocks=blocks, block=(threads, 1, 1), threads=threads)
         instrumentation = SimpleNamespace(fences=fences, decided=[0, 1])  # as sites 0 and 1
         compiled = SimpleNamespace(whole_grid=False, instrumentation=instrumentation)
-        given = SimpleNamespace(shape=shape, compiled=compiled)
         functions = entries.checking()
         first = MEMORY.begin()
-        self.checker = instrumented.CheckerState(given, [self.segment], first, True, functions, {})
+        self.checker = CheckerState(compiled, shape, [self.segment], first, True, functions, {})
         self.calls = {
             name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (count + 1))(address)
             for (name, count), address in zip(w.CALLS.items(), functions, strict=True)

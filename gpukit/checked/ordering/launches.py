@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit.checked.finding import Finding
-from gpukit.checked.instrumented import Launch, Seen
+from gpukit.checked.instrumented import Launch
 from gpukit.checked.ordering.clocks import LEGACY
 from gpukit.checked.ordering.memory import HOST_KINDS, READ, UPDATE, WRITE, of_flags
 from gpukit.checked.ordering.tracker import Access, Tracker, key_of
 from gpukit.checked.segments import Segment
+from gpukit.checked.state import Seen
 from gpukit.compiler import checker_state
 from gpukit.cpu import operations
 from gpukit.cpu.memory import allocations

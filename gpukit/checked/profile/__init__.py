@@ -12,7 +12,7 @@ import numpy as np
 from gpukit import errors
 from gpukit.checked.command import Command
 from gpukit.checked.counters import Counts
-from gpukit.checked.instrumented import Launch, Seen
+from gpukit.checked.instrumented import Launch
 from gpukit.checked.occupancy import OccupancyTable
 from gpukit.checked.profile import advice as profile_advice
 from gpukit.checked.profile import as_html, as_text
@@ -21,6 +21,7 @@ from gpukit.checked.profile import pattern as profile_pattern
 from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
+from gpukit.checked.state import Seen
 from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import source as frontend_source
 from gpukit.cpu.memory import uninitialised
