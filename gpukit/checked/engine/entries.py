@@ -23,6 +23,7 @@ from gpukit.checked.engine import (
     shadow,
     shadow_areas,
     shadow_rows,
+    shadow_runs,
 )
 from gpukit.checked.engine import counting as counting_
 from gpukit.compiler import cache_folder
@@ -133,7 +134,7 @@ def checking() -> tuple[int, ...]:
     def run(  # type: ignore[no-untyped-def]
         checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
     ):
-        shadow_rows.check_run(
+        shadow_runs.check_run(
             checker,
             segment,
             address,
@@ -353,20 +354,9 @@ def _common() -> dict[str, Any]:
 
     @_entry("note")
     def note(checker, what, location, other, segment, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
+        hazard, size = size >> 32, size & 0xFFFFFFFF
         return findings.put_note(
-            checker,
-            what,
-            location,
-            other,
-            segment,
-            thread,
-            who,
-            block,
-            address,
-            size & 0xFFFFFFFF,
-            size >> 32,
-            a,
-            b,
+            checker, what, location, other, segment, thread, who, block, address, size, hazard, a, b
         )
 
     @_entry("branch")

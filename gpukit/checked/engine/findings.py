@@ -9,56 +9,23 @@ from gpukit.compiler.runtime.raw import invoke, peek, poke
 
 @compiled
 def note(  # type: ignore[no-untyped-def]
-    checker,
-    what,
-    location,
-    other_location,
-    segment,
-    thread,
-    other_thread,
-    other_block,
-    address,
-    size,
-    hazard,
-    a,
-    b,
+    checker, what, location, other, segment, thread, who, block, address, size, hazard, a, b
 ):
-    """Report a finding (`put_note`); return its row or 0."""
+    """Report a finding (`put_note`) in as many words as a call takes; return its row or 0."""
     function = peek(checker, w.FUNCTIONS + w.NOTE)
-    given = (
-        checker,
-        what,
-        location,
-        other_location,
-        segment,
-        thread,
-        other_thread,
-        other_block,
-        address,
-        size | hazard << 32,
-        a,
-        b,
-    )
+    kind = size | hazard << 32
+    given = (checker, what, location, other, segment, thread, who, block, address, kind, a, b)
     return invoke(function, given)
 
 
 @compiled
 def put_note(  # type: ignore[no-untyped-def]
-    checker,
-    what,
-    location,
-    other_location,
-    segment,
-    thread,
-    other_thread,
-    other_block,
-    address,
-    size,
-    hazard,
-    a,
-    b,
+    checker, what, location, other, segment, thread, who, block, address, size, hazard, a, b
 ):
-    """Put a finding into the table, or count it if its lines are there; return its row or 0."""
+    """Put a finding into the table, or count it if its lines are there; return its row or 0.
+
+    `other` is the line, and `who` of `block` the thread, of the access that it conflicts with.
+    """
     table, count = peek(checker, w.FINDINGS), peek(checker, w.FOUND)
     number = peek(segment, w.NUMBER) if segment else -1
     row = table
@@ -66,7 +33,7 @@ def put_note(  # type: ignore[no-untyped-def]
         if (
             peek(row, w.F_WHAT) == what
             and peek(row, w.F_LOCATION) == location
-            and peek(row, w.F_OTHER_LOCATION) == other_location
+            and peek(row, w.F_OTHER_LOCATION) == other
             and peek(row, w.F_SEGMENT) == number
         ):
             poke(row, w.F_COUNT, peek(row, w.F_COUNT) + 1)
@@ -78,13 +45,13 @@ def put_note(  # type: ignore[no-untyped-def]
     poke(checker, w.FOUND, count + 1)
     poke(row, w.F_WHAT, what)
     poke(row, w.F_LOCATION, location)
-    poke(row, w.F_OTHER_LOCATION, other_location)
+    poke(row, w.F_OTHER_LOCATION, other)
     poke(row, w.F_SEGMENT, number)
     poke(row, w.F_COUNT, 1)
     poke(row, w.F_BLOCK, peek(checker, w.BLOCK_NUMBER))
     poke(row, w.F_THREAD, thread)
-    poke(row, w.F_OTHER_BLOCK, other_block)
-    poke(row, w.F_OTHER_THREAD, other_thread)
+    poke(row, w.F_OTHER_BLOCK, block)
+    poke(row, w.F_OTHER_THREAD, who)
     poke(row, w.F_ADDRESS, address)
     poke(row, w.F_SIZE, size)
     poke(row, w.F_HAZARD, hazard)

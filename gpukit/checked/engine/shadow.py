@@ -8,13 +8,12 @@ block before its last barrier, or before the launch; otherwise it is a finding.
 from __future__ import annotations
 
 from gpukit.checked.engine import fences
+from gpukit.checked.engine.conflicts import against_reads, against_write, is_before, warp_synced
 from gpukit.checked.engine.epochs import (
     BEFORE,
-    ORDERED,
     OTHER_BLOCK,
     SAME_INTERVAL,
     begun,
-    block_of,
     now,
     relation,
     since,
@@ -22,9 +21,7 @@ from gpukit.checked.engine.epochs import (
 from gpukit.checked.engine.findings import note
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
-from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke, poke8
-
-# For functions with one caller, the one that a kernel calls.
+from gpukit.compiler.runtime.raw import invoke, peek, poke, poke8
 
 
 @compiled
@@ -47,214 +44,6 @@ def record(checker, location, thread, address, size, kind):  # type: ignore[no-u
 
 
 @compiled
-def _same(address, value, size):  # type: ignore[no-untyped-def]
-    """Tell whether the bytes at two addresses are the same; 0 stands for an unknown value."""
-    if value == 0:
-        return False
-    same = True
-    for k in range(size):
-        same &= peek8(address, k) == peek8(value, k)
-    return same
-
-
-@compiled
-def _decided(checker, location):  # type: ignore[no-untyped-def]
-    """Tell whether a thread does this access only if an atomic returned a certain value.
-
-    A thread that does not test a flag's value has not waited for what the flag signals.
-    """
-    table = peek(checker, w.DECIDED)
-    return table != 0 and peek8(table, location) != 0
-
-
-@compiled
-def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether an access since the block's last barrier is ordered before one of a thread."""
-    block = peek(checker, w.BLOCK_NUMBER)
-    if how == OTHER_BLOCK:
-        block = block_of(checker, epoch)
-    elif other == thread or (other >> 5 == thread >> 5 and _warp_synced(checker, thread, epoch)):
-        return True
-    return _decided(checker, location) and fences.knows(checker, thread, block, other, epoch)
-
-
-@compiled
-def _clash(  # type: ignore[no-untyped-def]
-    checker,
-    segment,
-    address,
-    size,
-    location,
-    thread,
-    kind,
-    epoch,
-    how,
-    other,
-    other_location,
-    hazard,
-    was_atomic,
-    value,
-):
-    """Report an access that conflicts with one by `other`, NOBODY if its thread is not known.
-
-    NOBODY less 32 is an unknown lane of the thread's own warp.
-    """
-    other_block = peek(checker, w.BLOCK_NUMBER)
-    what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
-    if hazard == w.WRITE_WRITE and what == w.RACE and _same(address, value, size):
-        what = w.SAME_VALUE
-    elif how == SAME_INTERVAL and (other >> 5 == thread >> 5 or other < w.NOBODY):
-        what = w.WARP_RACE
-    if how == OTHER_BLOCK:
-        other_block = w.NOBODY if other == w.NOBODY else block_of(checker, epoch)
-    note(
-        checker,
-        what,
-        location,
-        other_location,
-        segment,
-        thread,
-        max(other, w.NOBODY),
-        other_block,
-        address,
-        size,
-        hazard,
-        0,
-        int(kind == w.UPDATE),
-    )
-
-
-@compiled
-def _warp_synced(checker, thread, epoch):  # type: ignore[no-untyped-def]
-    """Tell whether the warp of a thread has synchronized since an epoch."""
-    return epoch < peek(checker, w.WARPS + (thread >> 5))
-
-
-@compiled
-def _against_write(checker, segment, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
-    """Compare an access with the last write of its element; return the flags of a new write."""
-    word = peek(cell, 0)
-    epoch = word >> w.EPOCH
-    how = relation(checker, epoch, space)
-    if how == BEFORE:
-        return 0
-    writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-    near = writer >> 5 == thread >> 5
-    was_atomic = word & w.ATOMIC != 0
-    if kind == w.UPDATE and was_atomic:  # a plain write before the atomics conflicts
-        plain = word & w.PLAIN if how == OTHER_BLOCK else word & w.PLAIN_HERE
-        if not plain or how == ORDERED or (how == SAME_INTERVAL and near):
-            return 0
-        was_atomic = False
-    if how == ORDERED or _is_before(checker, how, location, thread, writer, epoch):
-        locks = 0 if was_atomic else _locks(checker, word, how, thread)
-        others = locks if not was_atomic else _others_atomics(checker, word, how, thread)
-        if not others or _decided(checker, location):
-            return locks  # an atomic is ordered after earlier ones on the element
-        writer = w.NOBODY
-        if locks & w.LOCKED:
-            how = OTHER_BLOCK
-        elif locks == 0 and how == SAME_INTERVAL and not word & (w.ELSEWHERE | w.MANY_WARPS):
-            writer -= 32
-        elif word & w.ELSEWHERE:
-            how = OTHER_BLOCK
-    elif how == SAME_INTERVAL and near and word & w.MANY_WARPS:
-        writer = w.NOBODY
-    elif how == SAME_INTERVAL and near and word & w.ELSEWHERE:
-        how, writer = OTHER_BLOCK, w.NOBODY
-    other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
-    hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(
-        checker,
-        segment,
-        address,
-        size,
-        location,
-        thread,
-        kind,
-        epoch,
-        how,
-        writer,
-        other_location,
-        hazard,
-        was_atomic,
-        value,
-    )
-    return 0
-
-
-@compiled
-def _locks(checker, word, how, thread):  # type: ignore[no-untyped-def]
-    """Return in which ways locks order an element's last plain write after those before it."""
-    if how == OTHER_BLOCK:
-        return w.LOCKED
-    flags = word & w.LOCKED
-    if how == SAME_INTERVAL:
-        writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        near = writer >> 5 == thread >> 5 and _warp_synced(checker, thread, word >> w.EPOCH)
-        flags |= word & w.LOCKED_HERE if writer == thread or near else w.LOCKED_HERE
-    return flags
-
-
-@compiled
-def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
-    """Tell whether atomics came before an element's last one that are not in order with it."""
-    if word & w.ELSEWHERE:
-        return True
-    if how != SAME_INTERVAL:
-        return False
-    alone = _warp_synced(checker, thread, word >> w.EPOCH) or not word & w.SEVERAL
-    return word & w.MANY_WARPS != 0 or not alone
-
-
-@compiled
-def _against_reads(checker, segment, space, address, size, cell, location, thread, kind):  # type: ignore[no-untyped-def]
-    """Compare a write with the reads of its element since the last write.
-
-    Of any two readers at least one conflicts with a writer, if they are of different warps where
-    several warps have read (`_read`).
-    """
-    word = peek(cell + peek(segment, w.GAP), 0)
-    epoch = word >> w.EPOCH
-    how = relation(checker, epoch, space)
-    if how == BEFORE:
-        return
-    first = (word >> w.READ_FIRST) & w.THREAD_MASK
-    other = (word >> w.READ_OTHER) & w.THREAD_MASK
-    if word & w.READ_ELSEWHERE and not (
-        _decided(checker, location) and fences.knows_all_reads(checker, thread)
-    ):
-        if how != OTHER_BLOCK:
-            how, other = OTHER_BLOCK, w.NOBODY  # another block's, since overwritten
-    elif how == ORDERED:
-        return
-    else:
-        if first >> 5 != thread >> 5:
-            first, other = other, first
-        if _is_before(checker, how, location, thread, other, epoch):
-            other = first
-            if _is_before(checker, how, location, thread, other, epoch):
-                return
-    other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
-    _clash(
-        checker,
-        segment,
-        address,
-        size,
-        location,
-        thread,
-        kind,
-        epoch,
-        how,
-        other,
-        other_location,
-        w.READ_WRITE,
-        False,
-        0,
-    )
-
-
-@compiled
 def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-def]
     """Record in the word of an element's reads that a thread has read it.
 
@@ -273,14 +62,14 @@ def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-d
         if second >> 5 == thread >> 5:
             first, second = second, first
         # Now the second is of another warp than the thread, if either is.
-        if not _is_before(checker, how, location, thread, second, epoch):
+        if not is_before(checker, how, location, thread, second, epoch):
             beside = second
             full = first >> 5 != second >> 5 or (second >> 5 == thread >> 5 and first != second)
-            if full and not _is_before(checker, how, location, thread, first, epoch):
+            if full and not is_before(checker, how, location, thread, first, epoch):
                 return
             if full and first >> 5 != second >> 5 and peek(checker, w.KNOWN) == 0:
                 return
-        elif not _is_before(checker, how, location, thread, first, epoch):
+        elif not is_before(checker, how, location, thread, first, epoch):
             beside = first
         elif first == thread and epoch >= peek(checker, w.LAST_SYNCWARP):
             return
@@ -288,7 +77,7 @@ def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-d
     if how == OTHER_BLOCK:
         for shift in (w.READ_FIRST, w.READ_OTHER):
             other = (word >> shift) & w.THREAD_MASK
-            if not _is_before(checker, how, location, thread, other, epoch):
+            if not is_before(checker, how, location, thread, other, epoch):
                 flag = w.READ_ELSEWHERE
     fresh = now(checker) << w.EPOCH | beside << w.READ_FIRST | thread << w.READ_OTHER
     poke(reads, 0, fresh | location << w.READ_LOCATION | flag)
@@ -303,7 +92,7 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
         how = relation(checker, epoch, space)
         flags = w.ATOMIC
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        plain, synced = not word & w.ATOMIC, _warp_synced(checker, thread, epoch)
+        plain, synced = not word & w.ATOMIC, warp_synced(checker, thread, epoch)
         near = writer >> 5 == thread >> 5
         if how == SAME_INTERVAL:
             if plain and not (near and synced):
@@ -338,11 +127,11 @@ def see_cell(checker, segment, space, address, size, cell, location, thread, kin
         note(checker, w.UNSET, location, -1, segment, thread, -1, -1, address, size, 0, space, 0)
     flags = 0
     if space != w.LOCAL and peek(checker, w.RACES):
-        flags = _against_write(
+        flags = against_write(
             checker, segment, space, address, size, cell, location, thread, kind, value
         )
         if kind != w.LOAD:
-            _against_reads(checker, segment, space, address, size, cell, location, thread, kind)
+            against_reads(checker, segment, space, address, size, cell, location, thread, kind)
     if kind == w.LOAD:
         if space != w.LOCAL:
             _read(checker, space, cell + peek(segment, w.GAP), location, thread)
@@ -367,21 +156,8 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     if kind == w.LOAD and peek(segment, w.CONSTANT) and not odd:
         return
     if odd:
-        note(
-            checker,
-            w.MISALIGNED,
-            location,
-            -1,
-            segment,
-            thread,
-            -1,
-            -1,
-            address,
-            size,
-            0,
-            natural,
-            0,
-        )
+        what = w.MISALIGNED
+        note(checker, what, location, -1, segment, thread, -1, -1, address, size, 0, natural, 0)
     begin = peek(segment, w.BEGIN)
     first = (address - begin) >> shift
     # Never beyond the segment, whatever size of an access is recorded.

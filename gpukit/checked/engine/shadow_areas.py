@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from gpukit.checked.engine.epochs import since
 from gpukit.checked.engine.shadow import find_segment
-from gpukit.checked.engine.shadow_rows import NOT_PLAIN, run, touch
+from gpukit.checked.engine.shadow_rows import touch
+from gpukit.checked.engine.shadow_runs import NOT_PLAIN, run
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, poke
@@ -39,42 +40,19 @@ def area(checker, location, thread, count, address, step, size, mask, rounds, le
     cells = peek(segment, w.CELLS) + 8 * ((address - peek(segment, w.BEGIN)) >> shift)
     stride, jump = 8 * (step >> shift), 8 * (leap >> shift)
     if step == 0:
-        last = thread + count - 1
+        far = thread + count - 1
         run(checker, segment, address, leap, size, cells, jump, location, thread, 0, rounds, w.LOAD)
         if count > 1:
             run(
-                checker,
-                segment,
-                address,
-                leap,
-                size,
-                cells,
-                jump,
-                location,
-                last,
-                0,
-                rounds,
-                w.LOAD,
+                checker, segment, address, leap, size, cells, jump, location, far, 0, rounds, w.LOAD
             )
         return 1
     lines = rounds if leap else 1
     if _is_settled(checker, cells, stride, count, jump, lines):
         return 1
     for j in range(lines):
-        run(
-            checker,
-            segment,
-            address + j * leap,
-            step,
-            size,
-            cells + j * jump,
-            stride,
-            location,
-            thread,
-            1,
-            count,
-            w.LOAD,
-        )
+        at, to = address + j * leap, cells + j * jump
+        run(checker, segment, at, step, size, to, stride, location, thread, 1, count, w.LOAD)
     _settle(checker, segment, cells, stride, count, jump, lines)
     return 1
 
