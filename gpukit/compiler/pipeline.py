@@ -102,7 +102,7 @@ def front(
         unassigned,
         unroll,
     )
-    from gpukit.compiler.lowering import schedule
+    from gpukit.compiler.lowering import varying_loops
 
     unit = resolve.run(function)
     unit.instrumented, unit.whole = instrumented, whole
@@ -131,7 +131,7 @@ def front(
     if instrumented:
         decided.run(unit)
     strides.run(unit)
-    schedule.loops_to_while(unit)
+    varying_loops.run(unit)
     return unit
 
 

@@ -2,7 +2,7 @@
 
 Those that numba-cuda or its successor numba-cuda-mlir compiles (0.30 and 0.6: `cuda.compile` of
 each). Numba's own implementation runs, a loop over the elements. Its reads are not instrumented,
-so instrumented kernels record them before the call (`runtime.memory.whole_read`).
+so instrumented kernels record them before the call (`runtime.views.whole_read`).
 """
 
 from __future__ import annotations

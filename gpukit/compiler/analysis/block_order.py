@@ -68,3 +68,15 @@ def _integer(unit: Unit, array: str) -> str:
     """Return the name of an array's type if it holds integers, else nothing."""
     dtype: Any = getattr(unit.types.get(array), "dtype", None)
     return str(dtype) if hasattr(dtype, "bitwidth") and hasattr(dtype, "signed") else ""
+
+
+def rounds(unit: Unit, name: str, node: ast.Call) -> bool:
+    """Tell whether an atomic is an order-dependent sum of floats; sums of ones are exact."""
+    from numba.core import types
+
+    array, value = node.args[0], node.args[-1]
+    kind = unit.types.get(array.id) if isinstance(array, ast.Name) else None
+    if name not in ("add", "sub") or not isinstance(getattr(kind, "dtype", None), types.Float):
+        return False
+    whole = value.value if isinstance(value, ast.Constant) else 0.5
+    return not (isinstance(whole, (int, float)) and float(whole).is_integer())

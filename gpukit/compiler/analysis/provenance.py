@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from numba.core import types
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import conditions, kinds, tree
 from gpukit.compiler.analysis import arrays, expressions, uniformity
 from gpukit.compiler.unit import Unit
 
@@ -165,4 +165,6 @@ class _Settings(_Source):
     def decides(self, head: ast.expr) -> bool:
         if isinstance(head, (ast.Constant, ast.Call)):  # `while True`, `range(n)`
             return False
-        return any(self.depends(c) or not self.geometry.depends(c) for c in tree.conjuncts(head))
+        return any(
+            self.depends(c) or not self.geometry.depends(c) for c in conditions.conjuncts(head)
+        )

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Collection
 from typing import Any
 
-from gpukit.compiler import tree
+from gpukit.compiler import conditions, tree
 from gpukit.compiler.analysis import liveness
 from gpukit.compiler.emit import accesses, entry, unroll_and_jam
 from gpukit.compiler.emit.bounds import Bounds
@@ -85,7 +85,7 @@ class ThreadLoops:
         if row.orelse:
             return self._with_else(row, tests, low, high)
         body = self._narrowed(row, low, high)
-        return [ast.If(tree.conjunction(tests), body or [ast.Pass()], [])] if tests else body
+        return [ast.If(conditions.conjunction(tests), body or [ast.Pass()], [])] if tests else body
 
     def _narrowed(self, row: region_tree.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         """Return the body for the part of the row within the limits."""
@@ -160,7 +160,7 @@ class ThreadLoops:
             with self.bounds.behind(row.guards):
                 body = self._rows(row.body, low, high) or [ast.Pass()]
             orelse = self._rows(row.orelse, low, high) or [ast.Pass()]
-            return [ast.If(tree.conjunction(tests), body, orelse)]
+            return [ast.If(conditions.conjunction(tests), body, orelse)]
         names = self.unit.fresh("start"), self.unit.fresh("stop")
         start, stop = (tree.name(n) for n in names)
         least, most = self.ranges.of(low), self.ranges.of(high)
@@ -179,7 +179,7 @@ class ThreadLoops:
         ]
         if tests:
             nowhere: list[ast.stmt] = [tree.assign(names[0], low), tree.assign(names[1], low)]
-            inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
+            inside = [ast.If(conditions.conjunction(tests), inside, nowhere)]
         with self.bounds.behind(row.guards):
             new = [*inside, *self._rows(row.body, start, stop)]
         if lowers:
@@ -257,7 +257,7 @@ class ThreadLoops:
         if not tests and not free:
             return [*before, *fast]
         slow = self._thread_loop(thread_loop, low, high)
-        return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
+        return [*before, ast.If(conditions.conjunction([*tests, *free]), fast, [slow])]
 
     def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[Any]) -> bool:
         """Tell whether a loop is long and keeps checks, so that it is not vectorised anyway."""

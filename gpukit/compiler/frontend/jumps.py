@@ -48,7 +48,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gpukit.compiler import facts, kinds, tree
+from gpukit.compiler import conditions, facts, kinds, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -234,7 +234,7 @@ def left(unit: Unit, test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         first, *rest = test.values
         if is_flag(unit, first):
-            return first, tree.conjunction(rest)
+            return first, conditions.conjunction(rest)
     return None, test
 
 

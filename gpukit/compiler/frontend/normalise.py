@@ -36,7 +36,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gpukit.compiler import facts, kinds, refuse, tree
+from gpukit.compiler import conditions, facts, kinds, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -271,7 +271,9 @@ class _Normaliser:
         if isinstance(e, ast.IfExp):
             return self._if_expression(e)
         if isinstance(e, ast.Compare) and len(e.ops) > 1:
-            return self._bool_op(ast.copy_location(ast.BoolOp(ast.And(), tree.conjuncts(e)), e))
+            return self._bool_op(
+                ast.copy_location(ast.BoolOp(ast.And(), conditions.conjuncts(e)), e)
+            )
         before, e = self._arguments(e)
         if self._is_sync_point(e):
             first, e = self._temporary(e)

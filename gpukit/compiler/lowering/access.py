@@ -11,7 +11,7 @@ from typing import Any
 
 from gpukit.compiler import context as layout
 from gpukit.compiler import refuse, tree
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import views
 
 
 def is_element(rewrite: Any, node: ast.Subscript) -> bool:
@@ -50,7 +50,7 @@ def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
             continue
         at = k if k < middle else k - len(axes)  # after an ellipsis they count from the end
         origin = rewrite.origin(node, ast.unparse(node.value), what)
-        check = rewrite.bind(f"axis_{at}".replace("-", "last_"), memory.AXIS_CHECKED[at])
+        check = rewrite.bind(f"axis_{at}".replace("-", "last_"), views.AXIS_CHECKED[at])
         call = tree.call(check, origin, tree.clone(node.value), part)
         parts[parts.index(part)] = tree.at(call, node)
     if not isinstance(node.slice, ast.Tuple):
@@ -282,7 +282,7 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
 
 def _record(rewrite: Any, origin: ast.expr, view: ast.expr, node: ast.AST) -> list[ast.stmt]:
     """Return the statement that records a store to a slice before it is done."""
-    call = tree.call(rewrite.helper("memory", "record_part"), origin, view)
+    call = tree.call(rewrite.helper("views", "record_part"), origin, view)
     return [tree.at(ast.Expr(call), node)]
 
 

@@ -21,12 +21,10 @@ from gpukit.compiler import (
     refuse,
     tree,
 )
-from gpukit.compiler.analysis import arrays, expressions
-from gpukit.compiler.lowering import access, device, scalar, waiting
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.analysis import arrays, block_order, expressions
+from gpukit.compiler.lowering import access, device, scalar, waiting, warps
+from gpukit.compiler.runtime import views
 from gpukit.compiler.unit import Unit
-
-_ZERO = tree.const(0)
 
 
 class Rewriter(scalar.Scalar):
@@ -72,11 +70,7 @@ class Rewriter(scalar.Scalar):
 
     def _lane(self) -> ast.expr:
         self.uses_thread = True
-        return (
-            tree.expr("(thread - first_thread) % 32")
-            if self.many_blocks
-            else tree.expr("thread % 32")
-        )
+        return tree.expr("(thread - first_thread) % 32" if self.many_blocks else "thread % 32")
 
     many_blocks = False  # threads are counted through several blocks: `first_thread` moves
 
@@ -131,8 +125,6 @@ class Rewriter(scalar.Scalar):
         self._note_unseen(node)
         if name.startswith("warp.") and not self.readable:
             node.args = [self.visit(a) for a in node.args]
-            from gpukit.compiler.lowering import warps
-
             self.uses_thread = True
             return tree.at(warps.lower(self, name[5:], node), node)  # type: ignore[no-any-return]
         if self.readable and (name.startswith(("atomic.", "warp.", "fp16.")) or name in _PLAIN):
@@ -151,10 +143,10 @@ class Rewriter(scalar.Scalar):
         if not self.instrumented or not (name in self.unit.devices or compiled):
             return
         given = [n for a in node.args for n in (a, *getattr(a, "args", ()))]
-        views = [a for a in given if self.expressions.is_view(a)]
-        if views:
+        passed = [a for a in given if self.expressions.is_view(a)]
+        if passed:
             self.unseen.add(getattr(called, "__name__", name))
-            self.loads.update(map(arrays.root, views))
+            self.loads.update(map(arrays.root, passed))
             self.stores.add("?")
 
     def _reduction(self, node: ast.Call) -> ast.AST:
@@ -164,7 +156,7 @@ class Rewriter(scalar.Scalar):
         self.loads.add(arrays.root(array))
         made = super().visit_Call(node)
         if self.instrumented:
-            read, origin = self.helper("memory", "whole_read"), self.origin(node, text, what)
+            read, origin = self.helper("views", "whole_read"), self.origin(node, text, what)
             seen = tree.call(read, origin, reductions.operand(node))
             reductions.replace(node, tree.at(seen, node))
         return made
@@ -206,7 +198,7 @@ class Rewriter(scalar.Scalar):
         self.loads.add(arrays.root(base))
         self.atomics = True
         shared = isinstance(base, ast.Name) and base.id in self.shared
-        rounds = self.instrumented == "access" and _rounds(self.unit, name, node)
+        rounds = self.instrumented == "access" and block_order.rounds(self.unit, name, node)
         made = device.atomic_call(self, name, node, shared=shared)
         if rounds:
             origin: ast.Tuple = made.args[0]  # type: ignore[attr-defined]
@@ -267,7 +259,7 @@ class Rewriter(scalar.Scalar):
         (self.loads if reading else self.stores).add(root)
         origin = self.origin(node, array, what)
         kind = checker_state.LOAD if reading else checker_state.STORE
-        made = self.bind("field", memory.record_field(name, kind))
+        made = self.bind("field", views.record_field(name, kind))
         node.value = tree.at(tree.call(made, origin, node.value), node)
         return node
 
@@ -286,7 +278,7 @@ class Rewriter(scalar.Scalar):
         self.loads.add(arrays.root(node))
         first = arrays.base(node)
         origin = self.origin(node, ast.unparse(first), refuse.written(node, self.unit))
-        return tree.at(tree.call(self.helper("memory", "whole_read"), origin, value), node)  # type: ignore[no-any-return]
+        return tree.at(tree.call(self.helper("views", "whole_read"), origin, value), node)  # type: ignore[no-any-return]
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""
@@ -392,18 +384,6 @@ class Rewriter(scalar.Scalar):
 def _is_ours(function: Any) -> bool:
     module = getattr(function, "__module__", None) or ""
     return module.partition(".")[0] in ("gpukit", "numba", "numpy", "math")
-
-
-def _rounds(unit: Unit, name: str, node: ast.Call) -> bool:
-    """Tell whether an atomic is an order-dependent sum of floats; sums of ones are exact."""
-    from numba.core import types
-
-    array, value = node.args[0], node.args[-1]
-    kind = unit.types.get(array.id) if isinstance(array, ast.Name) else None
-    if name not in ("add", "sub") or not isinstance(getattr(kind, "dtype", None), types.Float):
-        return False
-    whole = value.value if isinstance(value, ast.Constant) else 0.5
-    return not (isinstance(whole, (int, float)) and float(whole).is_integer())
 
 
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS

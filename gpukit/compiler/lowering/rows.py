@@ -16,7 +16,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpukit.compiler import facts, kinds, tree
+from gpukit.compiler import conditions, facts, kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.lowering import polling, waiting
@@ -117,7 +117,7 @@ class RowPlanner:
         limits: list[affine.Bound] = []
         rest: list[ast.expr] = []
         guards: list[tuple[affine.Form, ast.expr]] = []
-        for part in tree.conjuncts(s.test):
+        for part in conditions.conjuncts(s.test):
             guards += affine.guard(forms, part)
             limit = affine.bounds(forms, part)
             if limit is not None:
@@ -132,7 +132,7 @@ class RowPlanner:
             return None
         body = s.body
         if rest:
-            inner = tree.at(ast.If(tree.conjunction(rest), s.body, []), s)
+            inner = tree.at(ast.If(conditions.conjunction(rest), s.body, []), s)
             body = [inner]
         elif self._flows_out(s):
             return None
@@ -298,7 +298,7 @@ def _is_rematerialised(s: ast.stmt, forms: Forms) -> bool:
 def _exact(test: ast.expr, forms: Forms) -> ast.expr:
     """Restore a negated comparison if an operand may be NaN."""
     if facts.of(test).negated and not forms.is_integer(test):
-        opposite = tree._OPPOSITE[type(test.ops[0])]()  # type: ignore[attr-defined]
+        opposite = conditions.OPPOSITE[type(test.ops[0])]()  # type: ignore[attr-defined]
         inner = ast.Compare(test.left, [opposite], test.comparators)  # type: ignore[attr-defined]
         return ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)
     return test

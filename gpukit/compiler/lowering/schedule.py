@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
-from gpukit.compiler import facts, kinds, refuse, tree
-from gpukit.compiler.analysis import liveness, loops, rematerialise
+from gpukit.compiler import facts, kinds, tree
+from gpukit.compiler.analysis import liveness, rematerialise
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.frontend import jumps
@@ -64,8 +64,7 @@ class Schedule:
         self.steps = [*head, *self._steps(body[coarsened:], None)]
 
     def _all_names(self) -> set[str]:
-        names = tree.writes(self.unit.tree) | set(self.unit.parameters)
-        return names | set(self.unit.globals) | set(self.unit.captured)
+        return self._own_names() | set(self.unit.globals) | set(self.unit.captured)
 
     # ---- from statements to steps ---------------------------------------------------------
 
@@ -171,7 +170,11 @@ class Schedule:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
             body = [tree.at(ast.If(flag_of(parent), body, clear), like)]
             facts.note(body[0], added=True, step=step)
-        return region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms)])
+        return self._for_threads(body, None)
+
+    def _for_threads(self, body: list[ast.stmt], mask: str | None) -> region_tree.ParallelRegion:
+        """Return the loop over the threads in a mask that runs these statements."""
+        return region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms, mask)])
 
     # ---- sync points ----------------------------------------------------------------------
 
@@ -209,7 +212,7 @@ class Schedule:
         self.values[name] = kind
         target = ast.Subscript(tree.name(name), tree.name("thread"), ast.Store())
         put = tree.at(ast.Assign([target], value), like)
-        return name, region_tree.ParallelRegion([region_tree.ThreadLoop([put], self.forms, mask)])
+        return name, self._for_threads([put], mask)
 
     def _count(
         self, name: str, call: ast.Call, target: str | None, mask: str | None
@@ -229,12 +232,8 @@ class Schedule:
         self.unit.types[total] = self.unit.types.get(target)
         steps.append(region_tree.Count(total, name, values, mask))
         take = tree.assign(target, tree.name(total), call)
-        steps.append(
-            region_tree.ParallelRegion(
-                [region_tree.ThreadLoop([take], self.forms.with_fixed({total}), mask)]
-            )
-        )
-        return steps
+        loop = region_tree.ThreadLoop([take], self.forms.with_fixed({total}), mask)
+        return [*steps, region_tree.ParallelRegion([loop])]
 
     def _warp(
         self, name: str, call: ast.Call, target: str | None, mask: str | None, s: ast.stmt
@@ -270,10 +269,7 @@ class Schedule:
         if target is None:
             return steps
         take = tree.assign(target, read, s)
-        return [
-            *steps,
-            region_tree.ParallelRegion([region_tree.ThreadLoop([take], self.forms, mask)]),
-        ]
+        return [*steps, self._for_threads([take], mask)]
 
     def _check_mask(
         self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
@@ -293,7 +289,7 @@ class Schedule:
         for check in checks:
             facts.note(check, checked=call)
             body.append(tree.at(ast.Expr(check), s))
-        return [region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms, mask)])]
+        return [self._for_threads(body, mask)]
 
     def _may_coarsen(self) -> bool:
         """Tell whether each block can continue separately after the first steps.
@@ -320,24 +316,20 @@ class Schedule:
             for n in tree.writes(thread_loop.body)
         }
 
+    def _own_names(self) -> set[str]:
+        return tree.writes(self.unit.tree) | set(self.unit.parameters)
+
     def _once_names(self) -> set[str]:
-        own = tree.writes(self.unit.tree) | set(self.unit.parameters)
-        return own - self.uniformity.varying
+        return self._own_names() - self.uniformity.varying
 
     def _find_live_across(self) -> Set[str]:
         """Return the variables that threads keep, in the order of their appearance."""
-        own = tree.writes(self.unit.tree) | set(self.unit.parameters)
-        own |= {
-            n
-            for thread_loop in region_tree.thread_loops(self.steps)
-            for n in tree.writes(thread_loop.body)
-        }
+        own = self._own_names() | self._written_in_thread_loops()
         live_across: set[str] = set()
         for thread_loop in region_tree.thread_loops(self.steps):
             exposed, _ = liveness.flow(thread_loop.body)
-            live_across |= (
-                exposed & own - set(thread_loop.forms.rematerialised) - thread_loop.forms.fixed
-            )
+            forms = thread_loop.forms
+            live_across |= exposed & own - set(forms.rematerialised) - forms.fixed
         barriers = region_tree.Barrier, region_tree.GridBarrier
         if self.unit.instrumented or any(isinstance(s, barriers) for s in _all_steps(self.steps)):
             if self.unit.returned in self.uniformity.varying:
@@ -367,42 +359,6 @@ def _planned(unit: Unit, *, whole_grid: bool) -> Schedule:
         return Schedule(unit, whole_grid=whole_grid)
     except NeedsWholeGrid:
         return Schedule(unit, whole_grid=True)
-
-
-def loops_to_while(unit: Unit) -> None:
-    """Turn `for` loops that contain a sync point and vary between threads into `while` loops."""
-    whole_grid = any(tree.called(n) == kinds.GRID_SYNC for n in ast.walk(unit.tree))
-    while True:
-        found = Uniformity(unit, whole_grid=whole_grid)
-        loop = _varying_loop(unit.tree.body, found)
-        if loop is None:
-            return
-        if not loops.is_range(unit, loop.iter):
-            raise refuse.unsupported(
-                unit,
-                loop,
-                "A loop that holds a barrier and differs between threads must be over range(...).",
-                "write for k in range(...)",
-            )
-        first, new = jumps.as_while(unit, loop)
-        _replace(unit.tree.body, loop, [*first, new])
-
-
-def _varying_loop(body: list[ast.stmt], found: Uniformity) -> ast.For | None:
-    for s in tree.statements(body):
-        if isinstance(s, ast.For) and kinds.synchronises(s) and found.varies(s.iter):
-            return s
-    return None
-
-
-def _replace(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> bool:
-    for k, s in enumerate(body):
-        if s is old:
-            body[k : k + 1] = new
-            return True
-        if any(_replace(b, old, new) for b in tree.blocks(s)):
-            return True
-    return False
 
 
 def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:

@@ -6,7 +6,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from gpukit.compiler.runtime import memory, words
+from gpukit.compiler.runtime import memory, views, words
 
 
 def item(origin, base, idx):  # type: ignore[no-untyped-def]
@@ -39,11 +39,11 @@ def _item(origin, base, idx):  # type: ignore[no-untyped-def]
     if form == "element":
         return lambda origin, base, idx: memory.load_checked(origin, base, idx)
     if form == "part":
-        return lambda origin, base, idx: base[memory.part_checked(origin, base, idx)]
+        return lambda origin, base, idx: base[views.part_checked(origin, base, idx)]
     if isinstance(base, types.Record) and isinstance(idx, types.IntegerLiteral):
         return _field(base, idx.literal_value)
     if isinstance(base, types.NumpyFlatType):
-        return lambda origin, base, idx: base[memory.flat_checked(origin, idx, len(base))]
+        return lambda origin, base, idx: base[views.flat_checked(origin, idx, len(base))]
     return lambda origin, base, idx: base[idx]
 
 
@@ -64,7 +64,7 @@ def _set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
         return _set_part if len(origin) == 4 else _set_part_plain
 
     def flat(origin, base, idx, value):  # type: ignore[no-untyped-def]
-        base[memory.flat_checked(origin, idx, len(base))] = value
+        base[views.flat_checked(origin, idx, len(base))] = value
 
     def plain(origin, base, idx, value):  # type: ignore[no-untyped-def]
         base[idx] = value
@@ -73,10 +73,10 @@ def _set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
 
 
 def _set_part(origin, base, idx, value):  # type: ignore[no-untyped-def]
-    at = memory.part_checked(origin, base, idx)
-    memory.record_part(origin, base[at])
+    at = views.part_checked(origin, base, idx)
+    views.record_part(origin, base[at])
     base[at] = value
 
 
 def _set_part_plain(origin, base, idx, value):  # type: ignore[no-untyped-def]
-    base[memory.part_checked(origin, base, idx)] = value
+    base[views.part_checked(origin, base, idx)] = value
