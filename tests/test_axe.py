@@ -15,7 +15,7 @@ import pytest
 from gpukit import draw, nn
 from gpukit.checked import player
 from gpukit.cli import watch
-from gpukit.course import catalogue, grade, magic
+from gpukit.course import catalogue, grade, magic, verdicts
 from gpukit.draw import timings
 from tests.checked import findings, profiled, recordings
 
@@ -31,14 +31,16 @@ MODES = {
 
 def exercise() -> str:
     one = catalogue.find("guarded_map")
-    wrong = [grade.Row("a prime", "wrong", "fahrenheit[3] is 0, expected 37.4.", "n 7")]
+    wrong = [verdicts.Row("a prime", "wrong", "fahrenheit[3] is 0, expected 37.4.", "n 7")]
     report = grade.Report(one.name, Path("this_cell.py"), "wrong", wrong[0].why, wrong)
     return magic.Graded(one, report)._repr_html_()
 
 
 def solved() -> str:
     one = catalogue.find("guarded_map")
-    report = grade.Report(one.name, Path("this_cell.py"), "right", "", [grade.Row("one", "right")])
+    report = grade.Report(
+        one.name, Path("this_cell.py"), "right", "", [verdicts.Row("one", "right")]
+    )
     return magic.Graded(one, report)._repr_html_()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit.cli import FINDINGS, WELL, show
-from gpukit.course import as_text, attempt, catalogue, cells, grade, progress
+from gpukit.course import as_text, attempt, catalogue, cells, grade, progress, verdicts
 from gpukit.course.catalogue import Exercise
 from gpukit.course.waiting import Waiting
 
@@ -124,7 +124,7 @@ def _watched(exercise: Exercise, file: Path) -> grade.Report:
 
     with Waiting("running your file", show.text) as waiting:
 
-        def watch(row: grade.Row) -> None:
+        def watch(row: verdicts.Row) -> None:
             waiting.clear()
             style = "good" if row.status == "right" else "bad"
             show.entry(f"  {as_text.status(row)}", row.name, style)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gpukit.course import progress
 from gpukit.course.catalogue import Exercise
-from gpukit.course.grade import Report, Row
+from gpukit.course.grade import Report
+from gpukit.course.verdicts import Row
 
 _STATUS = {"right": "right", "but": "TOO MUCH", "wrong": "WRONG", "timeout": "TOO LONG"}
 MOST_PRINTED = 20

@@ -10,49 +10,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gpukit import target
-from gpukit.checked.report import Report as Found
-from gpukit.course import attempt, compare, contracts, explain, gaps, mistakes, shrink, sizes
-from gpukit.course.case import Array, Case, unwritten
+from gpukit.course import attempt, contracts, explain, mistakes, shrink, sizes
+from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise
-from gpukit.course.compare import Mismatch
 from gpukit.course.guard import Guard
+from gpukit.course.launches import Launches, Tried, found_in
 from gpukit.course.mistakes import Tries
-from gpukit.course.runner import Child, Outcome
+from gpukit.course.runner import Child
+from gpukit.course.verdicts import Row
 
 if TYPE_CHECKING:
     from gpukit.checked.finding import Finding
 
 # Findings that are warnings in general and make an answer wrong: it may be right by luck.
 WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
-# Findings that stop a launch which is not checked: an error, or a refusal.
-STOPS = {"out-of-bounds", "barrier-divergence", "cooperative-misuse", "endless-wait", "raised"}
-REFUSED = {"launch-refused", "returned-local"}
 # Findings that do no harm here and would do elsewhere.
 DOUBTFUL = {"barrier-after-return", "same-value-race"}
 # Findings that are no fault by themselves and say why a value is wrong.
 TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One thing that was tried: how it went and why it failed.
-
-    `hints` are what the wrong values say about the mistake behind them, the likeliest first;
-    `case` and `outputs` are there where values are wrong.
-    """
-
-    name: str
-    status: str
-    why: str = ""
-    sizes: str = ""
-    hints: tuple[str, ...] = ()
-    mismatch: Mismatch | None = None
-    case: Case | None = None
-    outputs: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
-    changed: tuple[str, ...] = ()  # inputs that the kernel wrote to
 
 
 @dataclass(frozen=True)
@@ -149,69 +124,9 @@ def _are_others(mine: list[str], asked: list[str]) -> bool:
     return len(mine) != len(asked) or (mine != asked and set(mine) == set(asked))
 
 
-def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
-    """Turn the outcome of a plain launch into a verdict with its explanation."""
-    if outcome.kind != "arrays":
-        why = explain.outcome(outcome, source, exercise.slow)
-        return Row(case.name, outcome.kind, why, case.sizes())
-    missing = _unlike(case, outcome)
-    if missing:
-        return Row(case.name, "error", missing, case.sizes())
-    changed = tuple(compare.changed_inputs(case, outcome.arrays))
-    for name in case.expected:
-        mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
-        if mismatch is not None:
-            words = explain.mismatch(mismatch, case), case.sizes()
-            hints, arrays = _hints(case, outcome, mismatch), outcome.arrays
-            return Row(case.name, "wrong", *words, hints, mismatch, case, arrays, changed)
-    if changed:
-        why = f"The outputs are right. {explain.changed(changed)}"
-        return Row(case.name, "wrong", why, case.sizes())
-    return Row(case.name, "right", sizes=case.sizes())
-
-
-def _hints(case: Case, outcome: Outcome, mismatch: Mismatch) -> tuple[str, ...]:
-    found: list[str] = []
-    if mismatch.unwritten == mismatch.wrong:
-        found += gaps.sentences(case, ~unwritten(outcome.arrays[mismatch.output]))
-    return tuple(filter(None, [*found, explain.hint(mismatch)]))
-
-
-def _unlike(case: Case, outcome: Outcome) -> str:
-    """Refuse arrays of another shape or type than were sent."""
-    for name, sent in case.args.items():
-        if not isinstance(sent, np.ndarray):
-            continue
-        got = outcome.arrays.get(name)
-        if got is None or (got.shape, got.dtype) != (sent.shape, sent.dtype):
-            return f"The array {name} did not come back as it was sent."
-    return ""
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """A case that was launched: the verdict on its values, and what the checker found.
-
-    `found` is None where the launch was a plain one, and where none was made.
-    """
-
-    case: Case
-    row: Row
-    goes_on: bool
-    found: Found | None = None
-
-    @property
-    def findings(self) -> list[Finding]:
-        return self.found.findings if self.found else []
-
-
 @dataclass
 class _Grading:
-    """One answer on its way through the three stages: values, findings, contracts.
-
-    On a CPU each case is launched once, under the checker, so that one compiled form gives values
-    and findings. On a GPU the launch is a plain one, and the checker runs the kernel again.
-    """
+    """One answer on its way through the three stages: values, findings, contracts."""
 
     exercise: Exercise
     file: Path
@@ -220,7 +135,7 @@ class _Grading:
     tries: Tries
     watch: Observer
     rows: list[Row] = field(default_factory=list)
-    tried: list[_Tried] = field(default_factory=list)  # the exercise's own cases
+    tried: list[Tried] = field(default_factory=list)  # the exercise's own cases
     doubtful: list[Finding] = field(default_factory=list)  # of all cases
     idle_warps: int = 0
     about: str = ""
@@ -246,6 +161,11 @@ class _Grading:
         self.watch(row)
 
     @functools.cached_property
+    def launches(self) -> Launches:
+        """The launches of the answer."""
+        return Launches(self.exercise, self.source, self.child)
+
+    @functools.cached_property
     def _measured(self) -> Case:
         """The case whose accesses are counted."""
         return self._case(self.exercise.measured)
@@ -259,7 +179,7 @@ class _Grading:
         failed: tuple[str, tuple[int, ...]] | None = None
         drawn = {"sizes that were drawn": self.exercise.drawn(zlib.crc32(self.source.encode()))}
         for name, shape in (self.exercise.shapes | drawn).items():
-            tried = self._launched(self.exercise.case(shape, name=name))
+            tried = self.launches.launched(self.exercise.case(shape, name=name))
             self._tell(tried.row)
             if name not in drawn:
                 self.tried.append(tried)
@@ -269,55 +189,21 @@ class _Grading:
                 return self._made(tried.row.status, tried.row.why)
         return self._explained(*failed) if failed else None
 
-    def _launched(self, case: Case) -> _Tried:
-        """Launch a case: under the checker, but on a GPU."""
-        if self._is_on_a_gpu():
-            return self._judged(case, self._outcome(case))
-        checked = self._checked(case)
-        kinds = {finding.kind for finding in checked.findings}
-        if kinds & REFUSED:  # a plain launch says why
-            plain = self._judged(case, self.child.launch(case, self.exercise.seconds))
-            return replace(plain, found=checked.found)
-        if checked.row.status in ("right", "wrong") and kinds & STOPS:
-            stop = next(f for f in checked.findings if f.kind in STOPS)
-            row = Row(case.name, "error", explain.finding(stop), case.sizes())
-            return replace(checked, row=row)
-        return checked
-
-    def _outcome(self, case: Case) -> Outcome:
-        launch = self.child.launch if self._is_on_a_gpu() else self.child.check
-        return launch(case, self.exercise.seconds)
-
-    def _is_on_a_gpu(self) -> bool:
-        return self.exercise.driver is None and target.active().name == "cuda"
-
-    def _checked(self, case: Case) -> _Tried:
-        """Launch a case under the checker."""
-        outcome = self.child.check(case, self.exercise.seconds)
-        tried = self._judged(case, outcome)
-        if outcome.kind != "arrays":
-            return tried
-        return replace(tried, found=_read(outcome.text))
-
-    def _judged(self, case: Case, outcome: Outcome) -> _Tried:
-        goes_on = outcome.goes_on and not outcome.is_refused
-        return _Tried(case, judge(self.exercise, case, outcome, self.source), goes_on)
-
     def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
         """Shrink a failure, and let the checker speak before any number."""
         axes = zip(*self.exercise.shapes.values(), strict=True)
         least = tuple(max(1, min(extents)) for extents in axes)  # nothing is seen in an empty case
 
         def fails(smaller: tuple[int, ...]) -> bool:
-            tried = self._launched(self.exercise.case(smaller))
+            tried = self.launches.launched(self.exercise.case(smaller))
             return tried.goes_on and tried.row.status == status
 
         case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
-        tried = self._launched(case)
-        row = self._with_before(case, tried.row)
-        checked = (tried if tried.found else self._checked(case)).findings
+        tried = self.launches.launched(case)
+        row = self.launches.with_before(case, tried.row)
+        checked = (tried if tried.found else self.launches.checked(case)).findings
         if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
-            checked = self._checked(self.exercise.case(shape)).findings or checked
+            checked = self.launches.checked(self.exercise.case(shape)).findings or checked
         cause = self._cause(case, row, checked)
         changed = explain.changed(row.changed) if row.changed else ""
         values = self._values_of(row) if row.status == "wrong" or not cause else ""
@@ -373,39 +259,6 @@ class _Grading:
         right = [tried.case for tried in self.tried if tried.row.status == "right"]
         return sizes.telling(wrong, right)
 
-    def _with_before(self, case: Case, row: Row) -> Row:
-        """Find out what was made of what stood in an output before the launch, and in which.
-
-        An element that was never written looks the same where nothing is greater than a NaN:
-        launched again on other numbers, only what is made of them changes.
-        """
-        found = row.mismatch
-        if found is None:
-            return row
-        if found.added and found.got != found.got:
-            names = (n for n in case.expected if case.expected[n].dtype.kind == "f")
-            source = next((n for n in names if not self._again(case, found, n, 0.0)[1]), "")
-            other = source if source != found.output else ""  # else `explain.hint` says it
-            return replace(row, mismatch=replace(found, source=other))
-        if not found.first_unwritten or case.expected[found.output].dtype.kind != "f":
-            return row
-        if any(self._again(case, found, found.output, before)[0] for before in (-1e30, 1e30)):
-            kept = replace(found, kept=True, source=found.output)
-            return replace(row, mismatch=kept, why=explain.mismatch(kept, case))
-        return row
-
-    def _again(self, case: Case, found: Mismatch, name: str, before: float) -> tuple[bool, bool]:
-        """Launch a case on an output full of other numbers.
-
-        Tell whether the first wrong element is none of them, and whether it is made of NaNs still.
-        """
-        filled = np.full_like(case.args[name], before)
-        again = self._outcome(replace(case, args={**case.args, name: filled}))
-        if again.kind != "arrays":
-            return False, True
-        got = again.arrays[found.output][found.index]
-        return bool(got != filled.dtype.type(before)), bool(got != got)
-
     def _mistake(self, certain: bool = False) -> str:
         """Return the likeliest mistake that would explain each case that fails.
 
@@ -457,9 +310,9 @@ class _Grading:
             self._tell(Row("checked: no races, nothing read before it is written", "right"))
         return None
 
-    def _found(self, tried: _Tried) -> _Tried:
+    def _found(self, tried: Tried) -> Tried:
         """Return a case with what the checker finds, which a launch on a GPU does not say."""
-        return tried if tried.found else self._checked(tried.case)
+        return tried if tried.found else self.launches.checked(tried.case)
 
     # ---- contracts: one case counted --------------------------------------------------------
 
@@ -495,7 +348,7 @@ class _Grading:
     def _doubles(self, case: Case) -> list[Finding]:
         """Return what is float64 by accident, which a check in grading does not look for."""
         outcome = self.child.doubles(case, self.exercise.seconds)
-        return _read(outcome.text).findings if outcome.kind == "arrays" else []
+        return found_in(outcome.text).findings if outcome.kind == "arrays" else []
 
 
 def _fixed(finding: Finding, case: Case) -> Finding:
@@ -504,11 +357,6 @@ def _fixed(finding: Finding, case: Case) -> Finding:
     if finding.kind.endswith("race") and is_input:
         return replace(finding, fix=explain.input_race(finding.array))
     return finding
-
-
-def _read(text: str) -> Found:
-    """Return the report that a child has sent; an empty one where nothing was launched."""
-    return Found.from_json(text) if text else Found([], launches=0)
 
 
 def _is_wrong(finding: Finding) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from gpukit.checked.finding import KINDS
 from gpukit.course import case as case_module
-from gpukit.course import catalogue, contracts, grade, runner
+from gpukit.course import catalogue, contracts, grade, runner, verdicts
 from tests import often
 
 EXERCISES = catalogue.every()
@@ -50,7 +50,8 @@ def launched(exercise, file, cases):
     with runner.Child(file, exercise.entry, exercise.driver) as child:
         assert child.loaded().kind == "ready"
         return [
-            grade.judge(exercise, case, child.launch(case, exercise.seconds), "") for case in cases
+            verdicts.judge(exercise, case, child.launch(case, exercise.seconds), "")
+            for case in cases
         ]
 
 
