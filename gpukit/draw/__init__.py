@@ -17,17 +17,11 @@ from gpukit.draw.pictures import counts, curve, images, matrix, photo
 from gpukit.draw.products import bytes_moved, lanes, product_orders, product_reads, thread_results
 from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.sequences import over_time, unrolled
-from gpukit.draw.storage import (
-    memories,
-    stream_steps,
-    stream_timeline,
-    stride_bars,
-    tile_banks,
-    tile_steps,
-    walks,
-)
+from gpukit.draw.storage import memories, walks
+from gpukit.draw.streams import stream_steps, stream_timeline
 from gpukit.draw.style import Picture, show
 from gpukit.draw.throughput import areas, lines
+from gpukit.draw.tiles import stride_bars, tile_banks, tile_steps
 from gpukit.draw.timings import Table, ratios, recorded, table
 from gpukit.draw.trees import bars, chain_and_tree, drift, scan_steps, who_works
 

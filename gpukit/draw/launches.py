@@ -301,4 +301,4 @@ def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = Tr
         )
     if (inside & ~touched).any():
         keys.append(Patch(fc=_MISSED, ec=style.FAINT, hatch="xx", label="element without thread"))
-    fig.legend(handles=keys, loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+    style.legend(fig, handles=keys, ncols=2, fontsize=9)

@@ -54,13 +54,7 @@ def address_map(what: Profile | Pattern, access: Any = None) -> Figure:
         axes.set_xlabel("byte at which the sector begins", fontsize=10)
         axes.xaxis.set_label_position("top")
         fig.suptitle(_address_title(pattern), x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(
-            handles=_address_keys(pattern),
-            loc="outside lower left",
-            ncols=2,
-            frameon=False,
-            fontsize=9,
-        )
+        style.legend(fig, handles=_address_keys(pattern), ncols=2, fontsize=9)
     return fig
 
 
@@ -99,13 +93,7 @@ def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
         axes.set_xlabel("bank", fontsize=10)
         axes.set_aspect("auto")
         fig.suptitle(_bank_title(pattern), x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(
-            handles=_bank_keys(pattern),
-            loc="outside lower left",
-            ncols=1,
-            frameon=False,
-            fontsize=9,
-        )
+        style.legend(fig, handles=_bank_keys(pattern), ncols=1, fontsize=9)
     return fig
 
 

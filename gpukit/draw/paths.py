@@ -45,7 +45,7 @@ def paths(
         axes.set_title(title)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
-        fig.legend(loc="outside lower left", frameon=False, fontsize=10, handlelength=4)
+        style.legend(fig, fontsize=10, handlelength=4)
     return fig
 
 
@@ -84,7 +84,7 @@ def field(
         axes.set_ylabel(ylabel)
         if missing and np.isnan(values).any():
             patch = Patch(facecolor=MISSING, edgecolor=style.INK, label=missing)
-            fig.legend(handles=[patch], loc="outside lower left", frameon=False, fontsize=10)
+            style.legend(fig, handles=[patch], fontsize=10)
     return fig
 
 

@@ -44,7 +44,7 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
             Patch(fc=style.FILLS[b % len(style.FILLS)], ec=style.INK, label=f"block {b}")
             for b in range(min(blocks, 8))
         ]
-        fig.legend(handles=keys, loc="outside lower left", ncols=8, frameon=False, fontsize=9)
+        style.legend(fig, handles=keys, ncols=8, fontsize=9)
     return fig
 
 
@@ -103,5 +103,5 @@ def warp_turns(turns: Any, warp: int = 0) -> Figure:
         axes.set_ylabel("turns of the loop")
         axes.set_xlim(-0.7, len(mine) - 0.3)
         axes.set_title(f"One warp, {len(mine)} lanes: {100 * busy:.0f}% of the turns are work")
-        fig.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+        style.legend(fig, ncols=2, fontsize=9)
     return fig

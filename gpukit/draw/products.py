@@ -121,9 +121,7 @@ def product_orders(size: int = 32, block: int = 16, turn: int = 5) -> Figure:
                 _counts(axis, reads[layer], block, name)
             line[0].set_ylabel(_order(swapped), fontsize=12, fontweight="bold")
         fig.suptitle(f"One warp {_when(turn)}", x=0.01, ha="left", fontweight="bold", fontsize=13)
-        fig.legend(
-            handles=_keys(block), loc="outside lower left", ncols=3, frameon=False, fontsize=10
-        )
+        style.legend(fig, handles=_keys(block), ncols=3, fontsize=10)
     return fig
 
 
@@ -149,14 +147,13 @@ def thread_results(block: int = 4, per_thread: int = 8, k: int = 1) -> Figure:
             fontweight="bold",
             fontsize=13,
         )
-        fig.legend(
+        style.legend(
+            fig,
             handles=[
                 Patch(fc=_ONCE, ec=style.INK, label="what this thread reads, and its results"),
                 Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
             ],
-            loc="outside lower left",
             ncols=2,
-            frameon=False,
             fontsize=10,
         )
     return fig

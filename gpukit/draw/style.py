@@ -77,6 +77,11 @@ def bare(axes: Any) -> None:
         spine.set_visible(False)
 
 
+def legend(fig: Figure, **how: Any) -> None:
+    """Write the legend below the picture."""
+    fig.legend(loc="outside lower left", frameon=False, **how)
+
+
 class Picture:
     """A figure and its alt text, as Jupyter shows them."""
 

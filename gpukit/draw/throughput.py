@@ -96,7 +96,7 @@ def lines(
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.grid(alpha=0.3)
-        fig.legend(loc="outside lower left", frameon=False, fontsize=10, handlelength=4)
+        style.legend(fig, fontsize=10, handlelength=4)
     return fig
 
 

@@ -96,7 +96,7 @@ def who_works(*pairs: Any, steps: Any = (), warp: int = 32) -> Figure:
                 label="its whole warp skips the addition and waits at the barrier",
             ),
         ]
-        fig.legend(handles=keys, loc="outside lower left", ncols=3, frameon=False, fontsize=9)
+        style.legend(fig, handles=keys, ncols=3, fontsize=9)
     return fig
 
 
@@ -181,7 +181,7 @@ def scan_steps(values: Any) -> Figure:
             ),
             Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
         ]
-        fig.legend(handles=keys, loc="outside lower left", frameon=False, fontsize=9)
+        style.legend(fig, handles=keys, fontsize=9)
     return fig
 
 

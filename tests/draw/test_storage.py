@@ -7,16 +7,16 @@ import pytest
 from matplotlib.text import Text
 
 from gpukit import draw
-from gpukit.draw import storage
+from gpukit.draw import storage, tiles
 
 FIGURES = {
     "walks": lambda: draw.walks(4),
     "walks_marked": lambda: draw.walks(4, turn=1),
     "memories": lambda: draw.memories(),
     "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
-    "tile_steps": lambda: storage.tile_steps(),
-    "tile_banks": lambda: storage.tile_banks(),
-    "stride_bars": lambda: storage.stride_bars([1, 1, 2]),
+    "tile_steps": lambda: draw.tile_steps(),
+    "tile_banks": lambda: draw.tile_banks(),
+    "stride_bars": lambda: draw.stride_bars([1, 1, 2]),
 }
 
 
@@ -53,25 +53,25 @@ def test_memories_say_so_where_no_speed_is_known(monkeypatch):
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (5, 2), (31, 7)])
 def test_tile_steps_follow_one_element_of_the_transpose(x, y):
-    shown = words(storage.tile_steps((x, y)))
+    shown = words(draw.tile_steps((x, y)))
     for place in (f"x[{y}, {32 + x}]", f"tile[{y}, {x}]", f"tile[{x}, {y}]", f"out[{32 + y}, {x}]"):
         assert place in shown
 
 
 @pytest.mark.parametrize("width", range(1, 66))
 def test_passes_of_a_column_are_the_common_divisor(width):
-    assert storage.column_passes(width) == math.gcd(width, 32)
+    assert tiles.column_passes(width) == math.gcd(width, 32)
 
 
 def test_tile_banks_name_the_bank_of_each_word():
-    (panel,) = storage.tile_banks((33,), shown=3).axes
+    (panel,) = draw.tile_banks((33,), shown=3).axes
     assert panel.get_title(loc="left") == "rows of 33 words: 1 pass"
     banks = [int(text.get_text()) for text in panel.texts if text.get_text() != "..."]
     assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # a row further is a bank further
 
 
 def test_stride_bars_say_their_heights():
-    shown = words(storage.stride_bars([1, 7]))
+    shown = words(draw.stride_bars([1, 7]))
     assert "7" in shown
 
 
@@ -95,7 +95,7 @@ def test_several_streams_keep_three_engines_busy():
         lambda: draw.walks(17),
         lambda: draw.walks(4, turn=4),
         lambda: draw.memories("abacus"),
-        lambda: storage.tile_steps((0, 8)),
+        lambda: draw.tile_steps((0, 8)),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wrong):
