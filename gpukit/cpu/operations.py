@@ -69,3 +69,15 @@ def observer() -> Observer | None:
         return _observer  # type: ignore[no-any-return]
     found = target.observers()
     return None if found is None else found.order()
+
+
+def copied(target: Any, source: Any, stream: Any, given: Any) -> None:
+    """Report a copy, as `Observer.copied` takes it."""
+    if (found := observer()) is not None:
+        found.copied(target, source, stream, given)
+
+
+def assigned(target: Any, value: Any, stream: Any) -> None:
+    """Report an assignment to elements, as `Observer.assigned` takes it."""
+    if (found := observer()) is not None:
+        found.assigned(target, value, stream)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpukit import errors
 from gpukit.cpu import operations, streams
-from gpukit.cpu.memory import allocations, uninitialised
+from gpukit.cpu.memory import allocations, indices, uninitialised
 from gpukit.cpu.memory.contiguity import (
     array_core,
     check_array_compatibility,
@@ -110,9 +110,7 @@ class DeviceMemory:
             order = "C" if mine.flags.c_contiguous else "F"
             core = np.asarray(core, order=order)  # type: ignore[call-overload]
         check_array_compatibility(mine, core)
-        observer = operations.observer()
-        if observer is not None:
-            observer.copied(mine, core, stream or self.stream, source)
+        operations.copied(mine, core, stream or self.stream, source)
         np.copyto(mine, core)
         uninitialised.touch(mine)
 
@@ -124,18 +122,12 @@ class DeviceMemory:
             )
         if ary is None:
             made = np.array(self.host, order="K", copy=True, subok=False)
-            self._observe_copy(made, stream)
+            operations.copied(made, self.host, stream or self.stream, self.host)
             return made
         check_array_compatibility(self.host, ary)
-        self._observe_copy(ary, stream)
+        operations.copied(ary, self.host, stream or self.stream, self.host)
         np.copyto(np.asarray(ary), self.host.reshape(ary.shape))
         return ary
-
-    def _observe_copy(self, target: Any, stream: Any) -> None:
-        """Report a copy of this array to host memory."""
-        observer = operations.observer()
-        if observer is not None:
-            observer.copied(target, self.host, stream or self.stream, self.host)
 
     def get_ipc_handle(self) -> Any:
         """Raise: sharing memory between processes needs a GPU."""
@@ -189,8 +181,9 @@ class DeviceRecord(DeviceMemory):
 
     def setitem(self, key: str, value: Any, stream: Any = 0) -> None:
         """Set a field."""
-        _observe_assignment(self.host[key], value, stream or self.stream)
-        self.host[key] = host_of(value)
+        source = host_of(value)
+        operations.assigned(self.host[key], source, stream or self.stream)
+        self.host[key] = source
         if not (stream or self.stream):
             streams.default_stream().synchronize()
 
@@ -198,41 +191,14 @@ class DeviceRecord(DeviceMemory):
         self.setitem(key, value)
 
 
-def _observe_assignment(target: Array, value: Any, stream: Any) -> None:
-    """Report an assignment to elements; without a stream the host waits until it is done."""
-    observer = operations.observer()
-    if observer is not None:
-        observer.assigned(target, host_of(value), stream)
-
-
 def _wrap(part: Any, stream: Any) -> Any:
     """Turn a part of a host array into a device array, a record, or a host scalar."""
     if part.dtype.names is not None and part.shape == ():
         return DeviceRecord(part.dtype, stream, part)
     if part.shape == ():
-        _observe_element(part, stream)
+        operations.copied(np.empty((), part.dtype), part, stream, part)
         return part[()]
     return DeviceNDArray.around(part, stream)
-
-
-def _observe_element(part: Array, stream: Any) -> None:
-    """Report that the only element of an array is copied to the host."""
-    observer = operations.observer()
-    if observer is not None:
-        observer.copied(np.empty((), part.dtype), part, stream, part)
-
-
-def _check_index(index: Any) -> Any:
-    """Raise for indices that a device array does not support, such as masks and index arrays."""
-    parts = index if isinstance(index, tuple) else (index,)
-    for part in parts:
-        plain = isinstance(part, (slice, int, np.integer)) or part is Ellipsis
-        if not plain or isinstance(part, (bool, np.bool_)):
-            raise errors.ArgumentError(
-                "DeviceNDArray: expected an index of integers, slices and '...', got "
-                f"{type(part).__name__}. Copy the array to the host first, or write a kernel."
-            )
-    return index
 
 
 class DeviceNDArray(DeviceMemory):
@@ -241,8 +207,8 @@ class DeviceNDArray(DeviceMemory):
     def __init__(
         self, shape: Any, strides: Any, dtype: Any, stream: Any = 0, gpu_data: Any = None
     ) -> None:
-        shape = _ints("shape", shape)
-        strides = _ints("strides", strides)
+        shape = indices.ints("shape", shape)
+        strides = indices.ints("strides", strides)
         if len(strides) != len(shape):
             raise ValueError("strides not match ndim")
         self.stream = stream
@@ -380,7 +346,7 @@ class DeviceNDArray(DeviceMemory):
 
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         """Return one element as a host scalar, or a view."""
-        part = self.host[_check_index(item)]
+        part = self.host[indices.checked(item)]
         if isinstance(part, np.ndarray):
             return self.around(part, stream or self.stream)
         if isinstance(part, np.void):
@@ -388,7 +354,9 @@ class DeviceNDArray(DeviceMemory):
             return DeviceRecord(self.dtype, stream or self.stream, self.host[(*index, ...)])
         if operations.observer() is not None:
             index = item if isinstance(item, tuple) else (item,)
-            _observe_element(self.host[(*index, ...)], stream or self.stream)
+            element = self.host[(*index, ...)]
+            host = np.empty((), element.dtype)
+            operations.copied(host, element, stream or self.stream, element)
         return part
 
     def __getitem__(self, item: Any) -> Any:
@@ -396,20 +364,11 @@ class DeviceNDArray(DeviceMemory):
 
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
         """Assign to an element or a slice, with NumPy's broadcasting."""
-        target = self.host[(*key, ...) if isinstance(key, tuple) else (_check_index(key), ...)]
-        source = np.asarray(host_of(value))
-        if source.ndim > target.ndim:
-            raise ValueError(f"Can't assign {source.ndim}-D array to {target.ndim}-D self")
-        first = target.ndim - source.ndim
-        for axis, (mine, theirs) in enumerate(
-            zip(target.shape[first:], source.shape, strict=True), first
-        ):
-            if theirs not in (1, mine):
-                raise ValueError(
-                    f"Can't copy sequence with size {theirs} to array axis {axis} "
-                    f"with dimension {mine}"
-                )
-        _observe_assignment(target, value, stream or self.stream)
+        target = self.host[(*key, ...) if isinstance(key, tuple) else (indices.checked(key), ...)]
+        given = host_of(value)
+        source = np.asarray(given)
+        indices.check_assigned(target, source)
+        operations.assigned(target, given, stream or self.stream)
         target[...] = source
         uninitialised.touch(target)
         if not (stream or self.stream):
@@ -417,18 +376,6 @@ class DeviceNDArray(DeviceMemory):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.setitem(key, value)
-
-
-def _ints(what: str, value: Any) -> tuple[int, ...]:
-    """Return a shape or strides as a tuple of int; raise for anything but integers."""
-    if isinstance(value, (int, np.integer)):
-        return (int(value),)
-    if not isinstance(value, (tuple, list)) and not getattr(value, "ndim", 0):
-        raise TypeError(f"{what} must be an integer or tuple of integers, got {value!r}")
-    for part in value:
-        if not isinstance(part, (int, np.integer)):
-            raise TypeError(f"{what} elements must be integers, got {type(part).__name__}")
-    return tuple(int(part) for part in value)
 
 
 class _HostAndDevice(DeviceMemory, np.ndarray):
