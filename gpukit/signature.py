@@ -6,7 +6,7 @@
         return out.get()
 
 Callers pass NumPy, device or foreign arrays, and perhaps `out`. The function gets arrays that a
-kernel can read and, for `out`, a `launch.Result`, which lies where the arrays of the caller lie.
+kernel can read and, for `out`, a `Result`, which lies where the arrays of the caller lie.
 
 A line names arrays, each with its axes, and after `->` the axes of the results. One name is one
 size. `...` or `rest...` stands for any number of axes, `3` for itself, `4*h` for four times h.
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gpukit import launch, target
+from gpukit.results import Result, check_outs
 
 Dtypes = tuple[type[np.generic], ...]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -46,7 +47,10 @@ class Array(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A result whose shape the host function computes; `inputs` are the arrays as they came."""
+    """What a Result takes besides its shape, which the host function computes.
+
+    `inputs` are the arrays as they came.
+    """
 
     function: str
     out: Any
@@ -55,17 +59,9 @@ class Output(NamedTuple):
     in_place: bool | Collection[str]
     stream: Any
 
-    def of(self, shape: tuple[int, ...]) -> launch.Result:
+    def of(self, shape: tuple[int, ...]) -> Result:
         """Return the Result of this shape; raise for an `out` that cannot take it."""
-        return launch.Result(
-            self.function,
-            self.out,
-            shape,
-            self.dtype,
-            self.inputs,
-            in_place=self.in_place,
-            stream=self.stream,
-        )
+        return Result(shape=shape, **self._asdict())
 
 
 class Signature:
@@ -119,7 +115,7 @@ class Signature:
     ) -> tuple[list[Any], Any]:
         """Return arrays that kernels can read, and where the results go.
 
-        That is a `launch.Result`, or an `Output` where the shape is open; a list for several.
+        That is a `Result`, or an `Output` where the shape is open; a list for several.
         Raises TypeError or ValueError, in the words of `function`, for arrays that do not fit.
         """
         sizes: dict[str, Any] = {}
@@ -210,7 +206,7 @@ class Signature:
         results = self.results
         if len(results) == 1:
             return self._result(function, results[0], out, dtype, sizes, inputs, stream)
-        outs = launch.check_outs(function, out, len(results))
+        outs = check_outs(function, out, len(results))
         return [
             self._result(function, axes, each, dtype, sizes, inputs, stream)
             for axes, each in zip(results, outs, strict=True)
@@ -231,9 +227,7 @@ class Signature:
             shape = _shape(axes, sizes)
         except KeyError:
             return Output(function, out, dtype, inputs, self.in_place, stream)
-        return launch.Result(
-            function, out, shape, dtype, inputs, in_place=self.in_place, stream=stream
-        )
+        return Result(function, out, shape, dtype, inputs, in_place=self.in_place, stream=stream)
 
 
 def takes(line: str, **options: Any) -> Callable[[Function], Function]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors, launch
+from gpukit.results import Result, check_no_overlap
 from tests.foreign import Foreign
 
 CEIL_DIV = [(0, 256, 0), (1, 256, 1), (255, 256, 1), (256, 256, 1), (257, 256, 2), (7, 1, 7)]
@@ -116,23 +117,23 @@ def test_check_apart_finds_arrays_that_share_memory(name):
     out, array, meet = MEETING[name]
     refused = pytest.raises(ValueError, match="f: expected out to lie apart from a, got one on")
     with refused if meet else contextlib.nullcontext():
-        launch.check_no_overlap("f", out, a=array)
+        check_no_overlap("f", out, a=array)
 
 
 @pytest.mark.parametrize("array", [NUMBERS, DEVICE], ids=["numpy", "device"])
 def test_check_apart_lets_the_input_itself_pass_when_each_thread_keeps_to_its_element(array):
-    launch.check_no_overlap("f", array[3:9], in_place=True, a=array[3:9])
+    check_no_overlap("f", array[3:9], in_place=True, a=array[3:9])
 
 
 @pytest.mark.parametrize("array", [NUMBERS, NUMBERS.reshape(4, 5)], ids=["vector", "matrix"])
 @pytest.mark.parametrize("view", [lambda a: a[1:], lambda a: a[::-1], lambda a: a.T[:-1]])
 def test_check_apart_refuses_elements_on_others_even_then(array, view):
     with pytest.raises(ValueError, match="f: expected out to lie apart from a"):
-        launch.check_no_overlap("f", view(array), in_place=True, a=array)
+        check_no_overlap("f", view(array), in_place=True, a=array)
 
 
 def test_check_apart_lets_no_out_pass():
-    launch.check_no_overlap("f", None, a=NUMBERS)
+    check_no_overlap("f", None, a=NUMBERS)
 
 
 def test_check_int_takes_numpy_integers():
@@ -242,13 +243,13 @@ def filled(result):
 
 
 def test_result_of_host_arrays_is_a_numpy_array():
-    made = filled(launch.Result("f", None, (3,), np.float32, {"x": np.zeros(3)}))
+    made = filled(Result("f", None, (3,), np.float32, {"x": np.zeros(3)}))
     assert isinstance(made, np.ndarray)
     assert (made.dtype, made.tolist()) == (np.float32, [7, 7, 7])
 
 
 def test_result_of_a_device_array_stays_on_the_device():
-    made = filled(launch.Result("f", None, (3,), np.float32, {"x": DEVICE}))
+    made = filled(Result("f", None, (3,), np.float32, {"x": DEVICE}))
     assert launch.is_device_array(made)
     assert made.copy_to_host().tolist() == [7, 7, 7]
 
@@ -257,20 +258,20 @@ def test_result_of_a_device_array_stays_on_the_device():
 def test_result_is_out_itself_where_it_is_given(kind):
     array = np.zeros(3, np.float32)
     out = kind(array)
-    assert filled(launch.Result("f", out, (3,), np.float32)) is out
+    assert filled(Result("f", out, (3,), np.float32)) is out
     assert array.tolist() == [7, 7, 7]
 
 
 def test_out_of_a_strided_view_is_written_in_place():
     whole = np.zeros(6, np.float32)
-    filled(launch.Result("f", whole[::2], (3,), np.float32))
+    filled(Result("f", whole[::2], (3,), np.float32))
     assert whole.tolist() == [7, 0, 7, 0, 7, 0]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_flat_result_is_written_in_c_order_whatever_the_order_of_out(order):
     out = np.zeros((2, 3), np.float32, order=order)
-    result = launch.Result("f", out, (2, 3), np.float32)
+    result = Result("f", out, (2, 3), np.float32)
     result.flat()[:] = np.arange(6, dtype=np.float32)
     assert result.get() is out
     assert out.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -278,7 +279,7 @@ def test_flat_result_is_written_in_c_order_whatever_the_order_of_out(order):
 
 def test_flat_result_in_a_part_of_an_array_leaves_the_rest_alone():
     whole = np.zeros((2, 3), np.float32)
-    result = launch.Result("f", whole[:, 1:], (2, 2), np.float32)
+    result = Result("f", whole[:, 1:], (2, 2), np.float32)
     result.flat()[:] = np.arange(1, 5, dtype=np.float32)
     result.get()
     assert whole.tolist() == [[0, 1, 2], [0, 3, 4]]
@@ -286,13 +287,13 @@ def test_flat_result_in_a_part_of_an_array_leaves_the_rest_alone():
 
 def test_flat_result_needs_no_copy_when_out_is_contiguous():
     out = np.zeros((2, 3), np.float32)
-    assert np.shares_memory(launch.Result("f", out, (2, 3), np.float32).flat(), out)
+    assert np.shares_memory(Result("f", out, (2, 3), np.float32).flat(), out)
 
 
 def test_flat_result_refuses_a_device_array_in_another_order():
     out = cuda.to_device(np.zeros((2, 3), np.float32))[:, 1:]
     with pytest.raises(ValueError, match="f: expected out in C order"):
-        launch.Result("f", out, (2, 2), np.float32).flat()
+        Result("f", out, (2, 2), np.float32).flat()
 
 
 @pytest.mark.parametrize(
@@ -305,14 +306,14 @@ def test_flat_result_refuses_a_device_array_in_another_order():
 )
 def test_out_that_cannot_take_the_result_is_refused(out, error, words):
     with pytest.raises(error, match=words):
-        launch.Result("f", out, (3,), np.float32)
+        Result("f", out, (3,), np.float32)
 
 
 def test_read_only_out_is_refused():
     out = np.zeros(3, np.float32)
     out.flags.writeable = False
     with pytest.raises(ValueError, match="expected out to be writeable"):
-        launch.Result("f", out, (3,), np.float32)
+        Result("f", out, (3,), np.float32)
 
 
 # ---- the grid of a variant ----------------------------------------------------------------------

@@ -28,6 +28,7 @@ PACKAGES = (
     "standin",
     "workspace",
     "launch",
+    "results",
     "signature",
     "gradients",
     "primitives",
@@ -45,7 +46,7 @@ NARROW = {
     "__init__": {"errors", "interrupts", "status"},
     "gradients": {"errors", "launch"},
     "collectives": {"cuda"},
-    "kernels": {"cuda", "errors", "launch", "signature", "primitives", "collectives"},
+    "kernels": {*("cuda", "errors", "launch", "results", "signature", "primitives"), "collectives"},
     "workspace": {"cuda"},
     "nn": {
         *("__init__", "errors", "interrupts", "status", "cuda", "files", "launch"),

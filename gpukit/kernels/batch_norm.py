@@ -40,6 +40,7 @@ from gpukit.collectives import WARP, block_all_sum
 from gpukit.kernels import transpose
 from gpukit.kernels.layer_norm import parameter
 from gpukit.launch import Cost, Variant
+from gpukit.results import Result
 
 Float64 = npt.NDArray[np.float64]
 
@@ -183,8 +184,7 @@ def batch_norm(
     _check_statistics(function, input, training, given)
     channels, dtype = input.shape[1], input.dtype
     stats = [  # of the batch
-        launch.Result(function, None, (channels,), dtype, {"input": held}, stream=stream)
-        for _ in names
+        Result(function, None, (channels,), dtype, {"input": held}, stream=stream) for _ in names
     ]
     known = [
         parameter(array, channels, dtype, value, stream)

@@ -44,6 +44,7 @@ from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_all_sum, warp_all_sum
 from gpukit.kernels import vector
 from gpukit.launch import Cost, Variant, ceil_div
+from gpukit.results import Result
 
 WARPS = 8
 BLOCK = 128
@@ -194,8 +195,7 @@ def layer_norm(
         launch.check_shape(function, name, out.inputs[name], inner, advice)
     rows, cols = math.prod(outer), math.prod(inner)
     mean, rstd = (
-        launch.Result(function, None, outer, input.dtype, out.inputs, stream=stream)
-        for _ in range(2)
+        Result(function, None, outer, input.dtype, out.inputs, stream=stream) for _ in range(2)
     )
     if rows:
         if cols * input.dtype.itemsize > MOST_KEPT:

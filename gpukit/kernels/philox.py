@@ -33,6 +33,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.launch import Cost, Variant
+from gpukit.results import Result
 
 BLOCK = 256
 WORDS = 4
@@ -164,7 +165,7 @@ def rand(*size: int, seed: int, offset: int = 0, out: Any = None, stream: Any = 
     """
     shape = tuple(launch.check_int("rand", "size", n, least=0) for n in size)
     chance = counted("rand", seed, offset)
-    result = launch.Result("rand", out, shape, np.float32, stream=stream)
+    result = Result("rand", out, shape, np.float32, stream=stream)
     if n := math.prod(shape):
         (variant,) = VARIANTS
         variant.kernel[variant.grid("rand", n), variant.block, stream](*chance, result.flat())

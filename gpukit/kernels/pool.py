@@ -40,6 +40,7 @@ from gpukit.kernels.conv.windows import (
     taps_inside,
 )
 from gpukit.launch import Cost, Variant
+from gpukit.results import Result
 
 BLOCK_X = 32
 BLOCK_Y = 8
@@ -206,7 +207,7 @@ def max_pool2d(
         "max_pool2d", input.shape, kernel_size, stride, padding, dilation
     )
     result = out.of(shape)
-    places = launch.Result("max_pool2d", None, shape, np.int64, out.inputs, stream=stream)
+    places = Result("max_pool2d", None, shape, np.int64, out.inputs, stream=stream)
     indices = planes(places.flat(), shape) if return_indices else None
     given = window, *moves[:3], planes(result.flat(), shape), indices
     _launch(VARIANTS[0], input, given, shape, stream)

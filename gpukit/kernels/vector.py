@@ -30,6 +30,7 @@ from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, store4, zip4
+from gpukit.results import Result
 
 BLOCK = 256
 
@@ -218,7 +219,7 @@ def fill(
         raise TypeError(
             f"fill: expected dtype to be float32 or float64, got {dtype}. Pass one of them."
         )
-    result = launch.Result("fill", out, (n,), dtype, stream=stream)
+    result = Result("fill", out, (n,), dtype, stream=stream)
     if n:
         _launch("fill", FILL_VARIANTS, chosen, n, stream, dtype.type(value), result.array)
     return result.get()

@@ -16,6 +16,7 @@ from gpukit import launch, signature
 from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import attention_reference
 from gpukit.kernels.attention.naive_grad import attention_backward_reference
+from gpukit.results import Result, check_no_overlap
 
 FORWARD_VARIANTS = (naive.VARIANTS[0], tiled.VARIANTS[0])
 BACKWARD_VARIANTS = (naive_grad.VARIANTS[1], tiled_grad.VARIANTS[0])
@@ -52,13 +53,11 @@ def scaled_dot_product_attention(
     batch, heads, rows = query.shape[:3]
     (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
     shape = batch, heads, rows
-    kept = launch.Result(
-        f"{function} (logsumexp)", logsumexp, shape, dtype, out.inputs, stream=stream
-    )
+    kept = Result(f"{function} (logsumexp)", logsumexp, shape, dtype, out.inputs, stream=stream)
     factor = _scale(scale, query)
     mask = _mask(function, attn_mask, (*shape, keys), dtype, stream)
     if attn_mask is not None:
-        launch.check_no_overlap(function, out.out, attn_mask=mask[0])
+        check_no_overlap(function, out.out, attn_mask=mask[0])
     if chosen.instead and attn_mask is None and _fits(query, value):
         arguments = query, key, value, factor, bool(is_causal), out.array, kept.array
         _launch(function, chosen, (rows, pairs), stream, *arguments)

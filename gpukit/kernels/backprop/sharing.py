@@ -58,6 +58,7 @@ from gpukit.kernels.backprop import dense
 from gpukit.kernels.backprop.dense import linear
 from gpukit.kernels.matmul.naive import TILE
 from gpukit.launch import Cost, Variant
+from gpukit.results import Result
 
 BLOCK = 256
 
@@ -245,7 +246,7 @@ def mlp_backward(
 
 def _checked(
     function: str, grad_out: Any, layers: Sequence[Any], weights: Sequence[Any], stream: Any
-) -> tuple[Any, list[Any], list[Any], list[launch.Result]]:
+) -> tuple[Any, list[Any], list[Any], list[Result]]:
     """Return all arrays on the device, and where gradients go; raise unless they fit a network."""
     if len(layers) != len(weights) + 1:
         raise ValueError(

@@ -27,6 +27,7 @@ from typing import Any
 from gpukit import launch, signature
 from gpukit.kernels import activations_grad, backprop
 from gpukit.kernels.recurrent import gates, gru, lstm
+from gpukit.results import Result, check_outs
 
 VARIANTS = (*gates.VARIANTS, *lstm.VARIANTS, *gru.VARIANTS)
 LSTM_VARIANTS = lstm.VARIANTS[:2]
@@ -347,11 +348,11 @@ class _Step:
         h = self.state[1]
         return sums[:, k * h : (k + 1) * h]
 
-    def result(self, out: Any, *shape: int) -> launch.Result:
+    def result(self, out: Any, *shape: int) -> Result:
         """Return where a result goes. It may be a state, of which only its own element is read."""
         return self.place._replace(out=out, in_place=_STATES).of(shape)
 
-    def sums(self, saved: Any) -> launch.Result:
+    def sums(self, saved: Any) -> Result:
         """Return room for the gates, and both parts of their sums, of the input and the past."""
         place = self.place._replace(function=f"{self.function} (saved)", out=saved)
         sums = place.of((3, *self.state[:1], self.wide))
@@ -360,14 +361,14 @@ class _Step:
             self.linear(self[x], self[f"w_{side}"], self.moved.get(f"b_{side}"), array)
         return sums
 
-    def gradients(self, out: Any, states: Sequence[str]) -> list[launch.Result]:
+    def gradients(self, out: Any, states: Sequence[str]) -> list[Result]:
         """Return where the gradients of input, states, weights and biases go."""
         names = ("input", *states, "w_ih", "w_hh", "b_ih", "b_hh")
-        given = launch.check_outs(self.function, out, len(names))
+        given = check_outs(self.function, out, len(names))
         shapes = [self.shapes.get(name, self.state) for name in names]
         return [self.result(array, *shape) for array, shape in zip(given, shapes, strict=True)]
 
-    def backward(self, first: Any, second: Any, results: Sequence[launch.Result]) -> None:
+    def backward(self, first: Any, second: Any, results: Sequence[Result]) -> None:
         """Compute all gradients that are products, from those of both parts of the sums."""
         grad_x, grad_h, grad_w_ih, grad_w_hh, grad_b_ih, grad_b_hh = (r.array for r in results)
         past = "hx" if "hx" in self.moved else "h"
@@ -391,7 +392,7 @@ class _Step:
             grid = variant.grid(self.function, *like.shape[::-1])
             variant.kernel[grid, variant.block, self.stream](*arguments)
 
-    def get(self, kept: launch.Result, asked: Any, *results: launch.Result) -> tuple[Any, ...]:
+    def get(self, kept: Result, asked: Any, *results: Result) -> tuple[Any, ...]:
         """Return the results; what is kept is brought over only where the caller asked for it."""
         if asked is not None:
             kept.get()
