@@ -240,40 +240,26 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         name, parameters = function.__name__, list(inspect.signature(function).parameters)
-        places = [(parameters.index(a.name), a.name, a.optional) for a in signature.arrays]
+        places = [_Place(parameters.index(a.name), a.name, a.optional) for a in signature.arrays]
         signature.listed.sort(key=lambda array: parameters.index(array.name))
         has_out = "out" in parameters
-        in_front = [at for at, _, _ in places] == list(range(len(places)))
+        count = len(places)
+        in_front = [at for at, _, _ in places] == list(range(count))
         written = [k for k, array in enumerate(signature.arrays) if array.written]
 
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            if "rung" in kwargs:
-                _rename(name, kwargs)
-            stream, count = kwargs.get("stream", 0), len(args)
-            if in_front and count >= len(places) and not written:  # the most frequent, quickly
-                moved, out = signature.bind(name, args[: len(places)], kwargs.get("out"), stream)
-                if has_out:
-                    kwargs["out"] = out
-                return function(*moved, *args[len(places) :], **kwargs)
-            given: list[Any] = []
-            for at, key, optional in places:
-                if at < count:
-                    given.append(args[at])
-                elif key in kwargs or optional:
-                    given.append(kwargs.get(key))
-                else:
-                    return function(*args, **kwargs)  # Python says which is missing
+            _rename(name, kwargs)
+            stream = kwargs.get("stream", 0)
+            in_order = in_front and len(args) >= count  # the most frequent, quickly
+            given = args[:count] if in_order else _gathered(places, args, kwargs)
+            if given is None:
+                return function(*args, **kwargs)  # Python says which is missing
             moved, out = signature.bind(name, given, kwargs.get("out"), stream)
-            positional = list(args)
-            for (at, key, _), array in zip(places, moved, strict=True):
-                if at < count:
-                    positional[at] = array
-                else:
-                    kwargs[key] = array
+            args = (*moved, *args[count:]) if in_order else _put_back(places, args, kwargs, moved)
             if has_out:
                 kwargs["out"] = out
-            made = function(*positional, **kwargs)
+            made = function(*args, **kwargs)
             for k in written:
                 if moved[k] is not given[k]:
                     launch.bring_back(launch.as_array(given[k]), moved[k], stream)
@@ -286,26 +272,62 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+class _Place(NamedTuple):
+    """Where the parameters of a host function have an array that its signature names."""
+
+    at: int
+    name: str
+    optional: bool
+
+
+def _gathered(
+    places: list[_Place], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[Any] | None:
+    """Return the arrays that a call passes, in the order of its signature; None if one lacks."""
+    given: list[Any] = []
+    for at, name, optional in places:
+        if at < len(args):
+            given.append(args[at])
+        elif name in kwargs or optional:
+            given.append(kwargs.get(name))
+        else:
+            return None
+    return given
+
+
+def _put_back(
+    places: list[_Place], args: tuple[Any, ...], kwargs: dict[str, Any], moved: list[Any]
+) -> tuple[Any, ...]:
+    """Return positional arguments with arrays in their places; put the others into the keywords."""
+    positional = list(args)
+    for (at, name, _), array in zip(places, moved, strict=True):
+        if at < len(args):
+            positional[at] = array
+        else:
+            kwargs[name] = array
+    return tuple(positional)
+
+
 def takes_old_names(function: Function) -> Function:
     """Let a host function that declares nothing by `takes` have `variant=` by its old name, too."""
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
-        if "rung" in kwargs:
-            _rename(function.__name__, kwargs)
+        _rename(function.__name__, kwargs)
         return function(*args, **kwargs)
 
     return renamed  # type: ignore[return-value]
 
 
 def _rename(function: str, keywords: dict[str, Any]) -> None:
-    """Give the keyword `rung` its new name, `variant`; the old one goes with the next release."""
-    warnings.warn(
-        f"{function}: rung= is called variant= now. Write variant={keywords['rung']!r}.",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    keywords["variant"] = keywords.pop("rung")
+    """Give a keyword `rung` its new name, `variant`; the old one goes with the next release."""
+    if "rung" in keywords:
+        warnings.warn(
+            f"{function}: rung= is called variant= now. Write variant={keywords['rung']!r}.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        keywords["variant"] = keywords.pop("rung")
 
 
 def _array(text: str, dtypes: Dtypes, named: dict[str, Dtypes]) -> Array:
