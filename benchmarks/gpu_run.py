@@ -25,9 +25,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import logging
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -35,8 +33,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -44,181 +40,22 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # run by its path, from anywhere
     sys.path.insert(0, str(ROOT))
 
-import numpy as np  # noqa: E402
-
-from gpukit import cuda, target  # noqa: E402
-from gpukit.bench import cases, ceilings, gpu, rivals, timing  # noqa: E402
-from gpukit.bench.timing import Comparison  # noqa: E402
+from benchmarks import gpu_tables, gpu_times  # noqa: E402
+from gpukit import target  # noqa: E402
+from gpukit.bench import cases, timing  # noqa: E402
 
 MINUTES = 9.5
-SECONDS = 1.0  # for one kernel and its rivals
 NUMPY_SECONDS = 45.0  # for NumPy, all kernels together
-NUMPY_CALLS, NUMPY_SLOW = 3, 2.0  # calls of which the best counts; seconds after which one will do
 PATIENCE = 45.0  # seconds that a process may be silent: it starts, compiles, makes data, or hangs
 GRACE = 8.0  # seconds before the end in which no kernel is begun
 SHARED = 6  # kernels that share a process at most
 AT_ONCE = 5  # processes that make data and check answers while one times
 # What a reader asks for first; tensor cores and the rest, in the order of the book, follow.
 FIRST = (
-    "vector",
-    "matmul",
-    "transpose",
-    "reduce",
-    "matvec",
-    "dot",
-    "scan",
-    "softmax",
-    "histogram",
-    "conv",
-    "layer_norm",
-    "optimizers",
-    "attention",
+    *("vector", "matmul", "transpose", "reduce", "matvec", "dot", "scan", "softmax", "histogram"),
+    *("conv", "layer_norm", "optimizers", "attention"),
 )
-PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x", "cupy-cuda12x", "torch")
 NO_GPU = 3
-
-Event = dict[str, Any]  # what a process says: one key, which says what it is about
-
-
-# ---- one process ----------------------------------------------------------------------------
-
-
-def environment() -> dict[str, Any]:
-    """Return what the figures depend on besides the code."""
-    found: dict[str, Any] = {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cores": os.cpu_count(),
-    }
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    if target.active().name == "cuda":
-        found["device"] = gpu.device_name()
-        found["capability"] = list(cuda.get_current_device().compute_capability)
-    return found
-
-
-def checks(names: Sequence[str]) -> Iterator[Event]:
-    """Compile kernels and check their answers on small arrays."""
-    for name in names:
-        yield {"begun": name}
-        first, mistake = timing.first_answer(cases.make(name, quick=True))
-        yield {"wrong": {name: mistake}} if mistake else {"right": {name: first}}
-        if mistake:
-            cuda.synchronize()  # raises after an error that ends all that a process does
-
-
-def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
-    """Check and time kernels, as long as there is time; yield what comes out, piece by piece.
-
-    Between `turn` and `over` this process has the GPU to itself. What reads `turn` waits for that.
-    """
-    until, on_gpu = time.monotonic() + seconds, target.active().name == "cuda"
-    yield {"environment": environment()}
-    yield {"turn": ""}
-    limits = asdict(ceilings.measure(quick=rehearse))
-    if on_gpu and "fill" in names:  # of whose kernel it is
-        yield {"environment": {"launch_seconds": gpu.launch_seconds()}}
-    yield {"state": gpu.state(), "ceilings": limits}  # again and again: machines drift
-    yield {"over": ""}
-    elapsed = gpu.Events() if on_gpu else _by_the_host
-    for name in names:
-        if time.monotonic() > until:
-            yield {"left_out": name}
-            continue
-        yield {"begun": name}
-        comparison = cases.make(name, quick=rehearse)
-        first, mistake = timing.first_answer(comparison)
-        if mistake:
-            yield {"wrong": {name: mistake}}
-            cuda.synchronize()
-            continue
-        works, failed = gpu.sides(comparison)
-        yield {"turn": name}
-        spreads = gpu.in_turns(works, elapsed, seconds=SECONDS)
-        yield {"over": name}
-        yield {"results": {**result(comparison, spreads), "failed": failed, "first": first}}
-
-
-def numpy_times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
-    """Time NumPy doing the work of kernels; what several kernels do alike, once."""
-    until = time.monotonic() + seconds
-    known: dict[tuple[str, str], dict[str, Any]] = {}
-    for name in names:
-        yield {"begun": name}
-        if time.monotonic() > until:
-            yield {"numpy": {name: {"left_out": "no time was left"}}}
-            continue
-        small = cases.make(name, quick=True)  # large arrays take long to make
-        task = rivals.named(small) or name.removesuffix("_vectorised"), small.size
-        if task not in known:
-            known[task] = {"of": name, **_best(cases.make(name, quick=rehearse).on(np))}
-        yield {"numpy": {name: known[task]}}
-
-
-def _best(work: timing.Work) -> dict[str, Any]:
-    """Return the best time of some calls, of one where it takes long."""
-    seconds = [_by_the_host(work)]
-    while len(seconds) < NUMPY_CALLS and seconds[0] < NUMPY_SLOW:
-        seconds.append(_by_the_host(work))
-    return {"seconds": min(seconds), "calls": len(seconds)}
-
-
-def work(names: Sequence[str], *, rehearse: bool, by_numpy: bool) -> None:
-    """Check kernels, and say so; given seconds on a line, time those that are right, or NumPy."""
-    logging.basicConfig()
-    logging.getLogger("gpukit.bench").setLevel(logging.INFO)
-    right: dict[str, float] = {}
-    for event in () if by_numpy else checks(names):
-        _say(event)
-        right.update(event.get("right", {}))
-    _say({"ready": True})
-    seconds = sys.stdin.readline()
-    if not seconds:
-        return
-    timed, chosen = (numpy_times, names) if by_numpy else (times, list(right))
-    for event in timed(chosen, rehearse=rehearse, seconds=float(seconds)):
-        _say(event)
-        if "turn" in event:
-            sys.stdin.readline()
-
-
-def _say(event: Event) -> None:
-    print(json.dumps(event), flush=True)
-
-
-def result(comparison: Comparison, found: dict[str, timing.Spread]) -> dict[str, Any]:
-    """Return the times of one kernel and its rivals, and the ratios between them.
-
-    There is no ratio to a side whose times vary too much, nor to any side where ours do.
-    """
-    unsteady = {name: s.varied for name, s in found.items() if s.varied > timing.MOST_VARIED}
-    ours = found[timing.OURS].median
-    others = {} if timing.OURS in unsteady else found.keys() - unsteady - {timing.OURS}
-    return {
-        "kernel": comparison.name,
-        "size": comparison.size,
-        "varies": unsteady,
-        "seconds": {name: asdict(spread) for name, spread in found.items()},
-        "of": {name: found[name].median / ours for name in sorted(others)},
-        "bytes": comparison.least,
-        "flops": comparison.cost.flops,
-        "units": comparison.units,
-        "bytes_per_second": comparison.least / ours,
-        "flops_per_second": comparison.cost.flops / ours,
-    }
-
-
-def _by_the_host(work: timing.Work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-# ---- all of them ----------------------------------------------------------------------------
 
 
 def groups(names: Sequence[str]) -> list[list[str]]:
@@ -439,54 +276,6 @@ def _with_root() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-def table(record: dict[str, Any]) -> str:
-    """Return the results as text; what is the floor, the fastest of all copies says."""
-    fastest = max(record["ceilings"], key=lambda found: found["bytes"], default={})
-    lines = [f"{len(record['right'])} kernels are right on small arrays."]
-    lines.append(f"{'kernel':26} {'us':>10} {'GB/s':>8} {'Gflop/s':>9} {'floor':>6}  of")
-    for r in record["results"]:
-        told = [f"{100 * ratio:.0f} % of {name}" for name, ratio in r["of"].items()]
-        told += [f"{name} varies by {100 * v:.0f} %" for name, v in r["varies"].items()]
-        told += [f"{name} fails" for name in r["failed"]]
-        if by_numpy := record["numpy"].get(r["kernel"], {}).get("seconds"):
-            told.append(f"NumPy {1e3 * by_numpy:.3g} ms")
-        seconds = r["seconds"][timing.OURS]["median"]
-        floor = ceilings.Ceilings(**fastest).floor(r["bytes"], r["flops"], r["units"])
-        lines.append(
-            f"{r['kernel']:26} {1e6 * seconds:10.1f} "
-            f"{r['bytes_per_second'] / 1e9:8.0f} {r['flops_per_second'] / 1e9:9.0f} "
-            f"{seconds / floor:6.2f}  {', '.join(told)}"
-        )
-    lines += [f"WRONG {name}: {why}" for name, why in record["wrong"].items()]
-    lines += [f"DIED at {name}: {why}" for name, why in record["died"].items()]
-    if record["left_out"]:
-        lines.append(f"No figures of: {', '.join(record['left_out'])}")
-    return "\n".join(lines)
-
-
-def markdown(record: dict[str, Any]) -> str:
-    """Return the times as a table of Markdown, with the rivals' times over ours."""
-    lines = [
-        "| kernel | size | us | GB/s | CuPy / gpukit | PyTorch / gpukit | NumPy, ms |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for r in record["results"]:
-        ratios = [
-            f"{r['of'][name]:.2f}" if name in r["of"] else "-" for name in ("CuPy", "PyTorch")
-        ]
-        by_numpy = record["numpy"].get(r["kernel"], {}).get("seconds")
-        cells = [
-            f"`{r['kernel']}`",
-            r["size"],
-            f"{1e6 * r['seconds'][timing.OURS]['median']:.1f}",
-            f"{r['bytes_per_second'] / 1e9:,.0f}",
-            *ratios,
-            f"{1e3 * by_numpy:.1f}" if by_numpy else "-",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -501,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--numpy", action="store_true", help=argparse.SUPPRESS)  # its other task
     options = parser.parse_args(arguments)
     if options.show:
-        print(markdown(json.loads(options.show.read_text(encoding="utf-8"))))
+        print(gpu_tables.markdown(json.loads(options.show.read_text(encoding="utf-8"))))
         return 0
     if not options.part and options.out is None:
         parser.error("expected --out FILE, the JSON to write")
@@ -511,11 +300,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NO_GPU
     chosen = cases.choose(options.names)
     if options.part:
-        work(chosen, rehearse=options.rehearse, by_numpy=options.numpy)
+        gpu_times.work(chosen, rehearse=options.rehearse, by_numpy=options.numpy)
         return 0
     run = Run(options.out, rehearse=small, minutes=options.minutes)
     run.everything(groups(chosen), jobs=options.jobs, check=options.check)
-    print(table(run.record))
+    print(gpu_tables.table(run.record))
     return 1 if run.record["wrong"] or run.record["died"] else 0
 
 

@@ -15,6 +15,7 @@ from benchmarks import (
     characters,
     float32_mathematics,
     gpu_run,
+    gpu_times,
     handwritten,
     kernels_made_and_dropped,
     latency,
@@ -217,10 +218,10 @@ def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) 
 
 
 def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(monkeypatch) -> None:
-    monkeypatch.setattr(gpu_run.timing, "mistake", lambda comparison: "3 of 9 values are wrong")
+    monkeypatch.setattr(gpu_times.timing, "mistake", lambda comparison: "3 of 9 values are wrong")
     wrong = {"wrong": {"relu": "3 of 9 values are wrong"}}
-    assert list(gpu_run.checks(["relu"])) == [{"begun": "relu"}, wrong]
-    told = list(gpu_run.times(["relu"], rehearse=True, seconds=60))
+    assert list(gpu_times.checks(["relu"])) == [{"begun": "relu"}, wrong]
+    told = list(gpu_times.times(["relu"], rehearse=True, seconds=60))
     assert wrong in told
     assert not any("results" in event for event in told)
 
@@ -308,24 +309,24 @@ print(gpukit.__file__)
 
 
 def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run() -> None:
-    steady, wild = gpu_run.timing.Spread(1, 1, 1, 7), gpu_run.timing.Spread(1, 0.8, 1.1, 7)
+    steady, wild = gpu_times.timing.Spread(1, 1, 1, 7), gpu_times.timing.Spread(1, 0.8, 1.1, 7)
     sides = {"gpukit": steady, "CuPy": wild, "PyTorch": steady}
-    found = gpu_run.result(gpu_run.cases.make("relu", quick=True), sides)
+    found = gpu_times.result(gpu_times.cases.make("relu", quick=True), sides)
     assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
 
 
 def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_again(
     monkeypatch,
 ) -> None:
-    monkeypatch.setattr(gpu_run, "NUMPY_SLOW", 0)
+    monkeypatch.setattr(gpu_times, "NUMPY_SLOW", 0)
     told = [
         e["numpy"]
-        for e in gpu_run.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
+        for e in gpu_times.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
         if "numpy" in e
     ]
     assert told[0]["relu"] == told[1]["relu_wide"]
     assert told[0]["relu"]["calls"] == 1
-    late = list(gpu_run.numpy_times(["relu"], rehearse=True, seconds=-1))
+    late = list(gpu_times.numpy_times(["relu"], rehearse=True, seconds=-1))
     assert late[1]["numpy"]["relu"] == {"left_out": "no time was left"}
 
 
