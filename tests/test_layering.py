@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "gpukit"
 
 # A package may import the packages above it, and itself.
 PACKAGES = (
@@ -243,6 +244,41 @@ def test_classes_are_put_together_not_derived_from_those_of_other_files():
         if name in own - here - bases - {other.rpartition(".")[2] for other in others}
     ]
     assert wrong == []
+
+
+MOST_LINES = 400
+STILL_LONGER = {
+    "gpukit/kernels/recurrent/__init__.py",
+    "tests/checked/ordering/test_streams.py",
+    "tests/checked/test_check_advice.py",
+    "tests/compiler/test_float32_mathematics.py",
+    "tests/compiler/test_returned.py",
+    "tests/course/test_grade.py",
+    "tests/course/test_workbook.py",
+    "tests/cpu/test_arrays.py",
+    "tests/cpu/test_ufuncs.py",
+    "tests/data/answers/tape.py",
+    "tests/kernels/test_attention.py",
+    "tests/kernels/test_conv.py",
+    "tests/kernels/test_norm.py",
+    "tests/kernels/test_scan.py",
+    "tests/test_cli.py",
+    "tests/test_cli_watch.py",
+    "tests/test_situations.py",
+    "tests/test_standin.py",
+}
+
+
+def test_no_file_has_more_than_four_hundred_lines():
+    """But for what a learner has written: `answer.py`, and what was set aside of it."""
+    too_long = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("benchmarks", "exercises", "gpukit", "notebooks", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+        if not path.name.startswith("answer.")
+        and len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES
+    }
+    assert sorted(too_long - STILL_LONGER) == []
 
 
 def test_kernels_take_cuda_from_gpukit_by_name():

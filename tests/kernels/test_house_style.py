@@ -158,10 +158,6 @@ def test_file_has_one_shared_or_local_array_on_a_line():
     assert files_breaking(rule) == []
 
 
-def test_file_is_at_most_four_hundred_lines():
-    assert files_breaking(lambda path: len(path.read_text().splitlines()) <= 400) == []
-
-
 def test_file_opens_with_a_legend():
     def rule(path):
         return "\nLegend\n" in ast.get_docstring(ast.parse(path.read_text()))
