@@ -84,108 +84,38 @@ _ADA = _limits((8, 9), warps=48, blocks=24, shared_kb=100, reserved_kb=1)
 _HOPPER = _limits((9, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
 _BLACKWELL = _limits((10, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
 
-# T4: data sheet (8.1 TFLOPS, 320 GB/s); deviceQuery (1590 MHz, 4 MB of L2). Float64 runs at 1/32
-# of float32 on Turing (programming guide, arithmetic throughput). No bfloat16.
-_T4 = Gpu(
-    "T4",
-    "T4",
-    sms=40,
-    bandwidth=320e9,
-    float32=8.1e12,
-    float64=0.25e12,
-    l2=4 * MB,
-    clock=1.59e9,
-    **_TURING,
+_COLUMNS = ("sms", "bandwidth", "float32", "float64", "tensor_bfloat16", "l2", "clock")
+_ROWS: tuple[tuple[str, str, dict[str, Any], tuple[Any, ...]], ...] = (
+    # T4: data sheet (8.1 TFLOPS, 320 GB/s); deviceQuery (1590 MHz, 4 MB of L2). Float64 runs at
+    # 1/32 of float32 on Turing (programming guide, arithmetic throughput). No bfloat16.
+    ("T4", "T4", _TURING, (40, 320e9, 8.1e12, 0.25e12, None, 4 * MB, 1.59e9)),
+    # L4: data sheet (30.3 TFLOPS, 300 GB/s, bfloat16 242 TFLOPS with sparsity, which doubles it).
+    # 58 SMs are the data sheet's 7424 cores. Float64 runs at 1/64 of float32 on compute capability
+    # 8.9. L2 and clock: Ada architecture white paper, version 2.01.
+    ("L4", "L4", _ADA, (58, 300e9, 30.3e12, 0.47e12, 121e12, 48 * MB, 2.04e9)),
+    # A100: data sheet of the 80 GB SXM card. The 40 GB card differs in bandwidth: 1555 GB/s.
+    ("A100", "A100 SXM 80 GB", _AMPERE, (108, 2039e9, 19.5e12, 9.7e12, 312e12, 40 * MB, 1.41e9)),
+    # RTX 4090: Ada architecture white paper, version 2.01 (bfloat16 with float32 sums).
+    (
+        "RTX 4090",
+        "GeForce RTX 4090",
+        _ADA,
+        (128, 1008e9, 82.6e12, 1.29e12, 165.2e12, 72 * MB, 2.52e9),
+    ),
+    # H100 and H200: data sheets of the SXM modules; their bfloat16 figure of 1979 is with sparsity.
+    # Clock and L2: Hopper architecture white paper. The H200 is the same chip with other memory.
+    ("H100", "H100 SXM", _HOPPER, (132, 3.35e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
+    ("H200", "H200 SXM", _HOPPER, (132, 4.8e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
+    # B200: Blackwell architecture technical brief (HGX, 1000 W). Later sheets are said to give 75
+    # and 37 TFLOPS for float32 and float64. SMs and L2: as measured by Chips and Cheese, 2025. No
+    # sheet names the clock.
+    ("B200", "B200 SXM", _BLACKWELL, (148, 8e12, 80e12, 40e12, 2250e12, 126 * MB, None)),
 )
 
-# L4: data sheet (30.3 TFLOPS, 300 GB/s, bfloat16 242 TFLOPS with sparsity, which doubles it).
-# 58 SMs are the data sheet's 7424 cores. Float64 runs at 1/64 of float32 on compute capability
-# 8.9. L2 and clock: Ada architecture white paper, version 2.01.
-_L4 = Gpu(
-    "L4",
-    "L4",
-    sms=58,
-    bandwidth=300e9,
-    float32=30.3e12,
-    float64=0.47e12,
-    tensor_bfloat16=121e12,
-    l2=48 * MB,
-    clock=2.04e9,
-    **_ADA,
-)
-
-# A100: data sheet of the 80 GB SXM card. The 40 GB card differs in bandwidth: 1555 GB/s.
-_A100 = Gpu(
-    "A100",
-    "A100 SXM 80 GB",
-    sms=108,
-    bandwidth=2039e9,
-    float32=19.5e12,
-    float64=9.7e12,
-    tensor_bfloat16=312e12,
-    l2=40 * MB,
-    clock=1.41e9,
-    **_AMPERE,
-)
-
-# RTX 4090: Ada architecture white paper, version 2.01 (bfloat16 with float32 sums).
-_RTX_4090 = Gpu(
-    "RTX 4090",
-    "GeForce RTX 4090",
-    sms=128,
-    bandwidth=1008e9,
-    float32=82.6e12,
-    float64=1.29e12,
-    tensor_bfloat16=165.2e12,
-    l2=72 * MB,
-    clock=2.52e9,
-    **_ADA,
-)
-
-# H100 and H200: data sheets of the SXM modules; their bfloat16 figure of 1979 is with sparsity.
-# Clock and L2: Hopper architecture white paper. The H200 is the same chip with other memory.
-_H100 = Gpu(
-    "H100",
-    "H100 SXM",
-    sms=132,
-    bandwidth=3.35e12,
-    float32=67e12,
-    float64=34e12,
-    tensor_bfloat16=989e12,
-    l2=50 * MB,
-    clock=1.98e9,
-    **_HOPPER,
-)
-_H200 = Gpu(
-    "H200",
-    "H200 SXM",
-    sms=132,
-    bandwidth=4.8e12,
-    float32=67e12,
-    float64=34e12,
-    tensor_bfloat16=989e12,
-    l2=50 * MB,
-    clock=1.98e9,
-    **_HOPPER,
-)
-
-# B200: Blackwell architecture technical brief (HGX, 1000 W). Later sheets are said to give 75
-# and 37 TFLOPS for float32 and float64. SMs and L2: as measured by Chips and Cheese, 2025. No
-# sheet names the clock.
-_B200 = Gpu(
-    "B200",
-    "B200 SXM",
-    sms=148,
-    bandwidth=8e12,
-    float32=80e12,
-    float64=40e12,
-    tensor_bfloat16=2250e12,
-    l2=126 * MB,
-    clock=None,
-    **_BLACKWELL,
-)
-
-GPUS = {gpu.name: gpu for gpu in (_T4, _L4, _A100, _RTX_4090, _H100, _H200, _B200)}
+GPUS = {
+    name: Gpu(name, product, **limits, **dict(zip(_COLUMNS, figures, strict=True)))
+    for name, product, limits, figures in _ROWS
+}
 CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
 
 
