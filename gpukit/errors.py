@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from gpukit import table
 
@@ -46,12 +47,23 @@ class SourceError(GpukitError):
 class PlacedError(GpukitError):
     """An error at a line of a kernel: `str(error)` shows the line, the rule and what to do."""
 
-    message: str
-    kernel: str
-    file: str
-    line: int
-    source: str
-    fix: str
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str = "",
+        file: str = "",
+        line: int = 0,
+        source: str = "",
+        fix: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kernel = kernel
+        self.file = file
+        self.line = line
+        self.source = source
+        self.fix = fix
 
     def __str__(self) -> str:
         parts = []
@@ -87,24 +99,6 @@ def _cell(file: str) -> str:
 class CompileError(PlacedError):
     """A kernel could not be compiled; `line` is the line of its source that is at fault."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        kernel: str = "",
-        file: str = "",
-        line: int = 0,
-        source: str = "",
-        fix: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.kernel = kernel
-        self.file = file
-        self.line = line
-        self.source = source
-        self.fix = fix
-
 
 class Unsupported(CompileError):
     """A construct that CUDA Python allows but gpukit cannot compile yet."""
@@ -133,29 +127,19 @@ class KernelError(PlacedError):
         self,
         message: str,
         *,
-        kernel: str = "",
-        file: str = "",
-        line: int = 0,
-        source: str = "",
         block: tuple[int, ...] = (),
         thread: tuple[int, ...] = (),
         array: str = "",
         index: tuple[int, ...] = (),
         shape: tuple[int, ...] = (),
-        fix: str = "",
+        **place: Any,
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.kernel = kernel
-        self.file = file
-        self.line = line
-        self.source = source
+        super().__init__(message, **place)
         self.block = block
         self.thread = thread
         self.array = array
         self.index = index
         self.shape = shape
-        self.fix = fix
 
 
 class CheckFailed(KernelError):
