@@ -17,11 +17,17 @@ _TEMPORARY = "set TMPDIR to a folder that you may write to"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def write(path: str | Path, content: str | bytes, elsewhere: str = ELSEWHERE) -> None:
+def write(
+    path: str | Path, content: str | bytes, elsewhere: str = ELSEWHERE, *, folders: bool = False
+) -> None:
     """Write a file atomically; raise OutputError, which names it, where that fails.
 
-    `elsewhere` is the advice for a folder that cannot be written to.
+    `elsewhere` is the advice for a folder that cannot be written to. With `folders` those that the
+    file is in are made.
     """
+    if folders:
+        with refusing(path, elsewhere):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
     data = content.encode("utf-8") if isinstance(content, str) else content
     with whole(path, elsewhere) as file:
         file.write(data)

@@ -158,9 +158,7 @@ def begin(exercise: Exercise) -> None:
 
 def write_answer(exercise: Exercise, content: bytes) -> None:
     """Write the learner's file, and make the folder that it is in."""
-    with files.refusing(exercise.answer, ELSEWHERE):
-        exercise.place.mkdir(parents=True, exist_ok=True)
-    files.write(exercise.answer, content, ELSEWHERE)
+    files.write(exercise.answer, content, ELSEWHERE, folders=True)
 
 
 def set_aside(exercise: Exercise) -> Path | None:

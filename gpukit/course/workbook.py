@@ -124,9 +124,9 @@ def _write(folder: Path, project: Path, *, renew: bool) -> Changes:
         folder.mkdir(parents=True, exist_ok=True)
         _sweep(folder, book)
     # First, so that whatever a kill leaves behind is known to be ours.
-    replace(folder / MANIFEST, _manifest(given))
+    files.write(folder / MANIFEST, _manifest(given), ELSEWHERE)
     for name in written:
-        replace(folder / name, book[name])
+        files.write(folder / name, book[name], ELSEWHERE, folders=True)
     if not renew:
         changes.answers = _take_along(folder, project)
     return changes
@@ -173,7 +173,7 @@ def _take_along(folder: Path, project: Path) -> list[str]:
         if not (folder / name).exists():
             with _system(path):
                 content = path.read_bytes()
-            replace(folder / name, content)
+            files.write(folder / name, content, ELSEWHERE, folders=True)
             taken.append(name)
     return [name for name in taken if name.endswith(".py")]
 
@@ -280,13 +280,6 @@ def _system(path: Path) -> Iterator[None]:
             f"{error.filename or path}: {error.strerror or error}. Nothing of yours was changed. "
             "Set its permissions, then run it again, or choose another folder."
         ) from error
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file, and the folders it is in, as a whole or not at all."""
-    with files.refusing(path, ELSEWHERE):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    files.write(path, content, ELSEWHERE)
 
 
 def _sweep(folder: Path, names: Iterable[str]) -> None:
