@@ -1,4 +1,4 @@
-"""Numba types of dtypes and signatures. Imports Numba; used only when a kernel is compiled."""
+"""Numba types of dtypes and signatures. Imports Numba."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import numpy as np
 from numba.core import sigutils, types
 from numba.np import numpy_support
 
+# Types of numbers that Numba and NumPy call by the same names.
+NUMBERS = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64"),
+)
 _PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex: types.complex128}
 
 

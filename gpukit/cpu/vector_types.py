@@ -13,18 +13,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-_BASES = (
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-)
+from gpukit.compiler.numba_types import NUMBERS
+
 _C_NAMES = {
     "char": np.byte,
     "short": np.short,
@@ -101,7 +91,7 @@ def _register(vector: VectorType) -> None:
 
 def _make_all() -> dict[str, VectorType]:
     made = {}
-    for base in _BASES:
+    for base in NUMBERS:
         for length in range(1, len(PARTS) + 1):
             vector = VectorType(base, length)
             _register(vector)

@@ -74,39 +74,26 @@ def shadowed_package(machine: Machine) -> Finding | None:
 
 def numpy_version(machine: Machine) -> Finding | None:
     """gpukit needs numpy 2."""
-    if not has(machine, "numpy"):
-        return Finding(
-            "problem",
-            "numpy-missing",
-            "numpy is not installed.",
-            'python -m pip install "numpy>=2.0"',
-        )
-    if version(machine, "numpy") >= NUMPY_LEAST:
+    return _missing_or_old(machine, "numpy", NUMPY_LEAST)
+
+
+def _missing_or_old(machine: Machine, name: str, least: tuple[int, int]) -> Finding | None:
+    """A package that is not installed, or in a version before the first that will do."""
+    wanted = f"{least[0]}.{least[1]}"
+    install = f'"{name}>={wanted}"'
+    if not has(machine, name):
+        fix = f"python -m pip install {install}"
+        return Finding("problem", f"{name}-missing", f"{name} is not installed.", fix)
+    if version(machine, name) >= least:
         return None
-    return Finding(
-        "problem",
-        "numpy-old",
-        f"numpy {machine.packages['numpy']} is older than 2.0.",
-        'python -m pip install --upgrade "numpy>=2.0"',
-    )
+    why = f"{name} {machine.packages[name]} is older than {wanted}."
+    return Finding("problem", f"{name}-old", why, f"python -m pip install --upgrade {install}")
 
 
 def numba_version(machine: Machine) -> Finding | None:
     """Without Numba no kernel runs on any target."""
-    if not has(machine, "numba"):
-        return Finding(
-            "problem",
-            "numba-missing",
-            "numba is not installed.",
-            'python -m pip install "numba>=0.68"',
-        )
-    if version(machine, "numba") < NUMBA_LEAST:
-        return Finding(
-            "problem",
-            "numba-old",
-            f"numba {machine.packages['numba']} is older than 0.68.",
-            'python -m pip install --upgrade "numba>=0.68"',
-        )
+    if found := _missing_or_old(machine, "numba", NUMBA_LEAST):
+        return found
     if machine.numba_error:
         return Finding(
             "problem",

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import tree
+from gpukit.compiler import numba_types, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.unit import Unit
@@ -82,21 +82,7 @@ def cast(node: ast.AST) -> types.Type | None:
 
 
 _CASTS = [
-    (getattr(np, name), getattr(types, name))
-    for name in (
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float32",
-        "float64",
-        "intp",
-        "uintp",
-    )
+    (getattr(np, name), getattr(types, name)) for name in (*numba_types.NUMBERS, "intp", "uintp")
 ]
 
 
