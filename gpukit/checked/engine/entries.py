@@ -131,22 +131,9 @@ def checking() -> tuple[int, ...]:
         )
 
     @_entry("run")
-    def run(  # type: ignore[no-untyped-def]
-        checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
-    ):
+    def run(checker, segment, at, step, size, cells, stride, location, thread, apart, n, kind):  # type: ignore[no-untyped-def]
         shadow_runs.check_run(
-            checker,
-            segment,
-            address,
-            step,
-            size,
-            cells,
-            stride,
-            location,
-            thread,
-            apart,
-            count,
-            kind,
+            checker, segment, at, step, size, cells, stride, location, thread, apart, n, kind
         )
         return 0
 

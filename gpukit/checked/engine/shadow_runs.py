@@ -20,25 +20,10 @@ NOT_PLAIN = w.UNINITIALISED | SHARED_FLAGS
 
 
 @compiled
-def run(  # type: ignore[no-untyped-def]
-    checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
-):
+def run(checker, segment, at, step, size, cells, stride, location, thread, apart, n, kind):  # type: ignore[no-untyped-def]
     """Check accesses to equally spaced elements (`check_run`)."""
     function = peek(checker, w.FUNCTIONS + w.RUN)
-    given = (
-        checker,
-        segment,
-        address,
-        step,
-        size,
-        cells,
-        stride,
-        location,
-        thread,
-        apart,
-        count,
-        kind,
-    )
+    given = (checker, segment, at, step, size, cells, stride, location, thread, apart, n, kind)
     invoke(function, given)
 
 
@@ -46,7 +31,7 @@ def run(  # type: ignore[no-untyped-def]
 def check_run(  # type: ignore[no-untyped-def]
     checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
 ):
-    """Check accesses to equally spaced elements, by threads that are `apart` apart."""
+    """Check accesses to equally spaced elements, and record them."""
     space = peek(segment, w.SPACE)
     low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
     recent = max(barrier, peek(checker, w.LAST_SYNCWARP))
