@@ -174,10 +174,10 @@ class OnGpu:
 
 
 def test_as_array_reads_the_memory_of_another_library_in_place():
-    array = np.arange(5, dtype=np.float32)
-    array = launch.as_array(Foreign(array))
+    given = np.arange(5, dtype=np.float32)
+    array = launch.as_array(Foreign(given))
     assert isinstance(array, np.ndarray)
-    assert np.shares_memory(array, array)
+    assert np.shares_memory(array, given)
 
 
 def test_as_array_makes_a_device_array_of_what_is_on_a_gpu():
