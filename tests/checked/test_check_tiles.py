@@ -1,7 +1,7 @@
 """gpukit.check and tiles that every row of a block reads: known readers must hide nothing.
 
 The reads of a loop are told all at once, and those of which enough readers are known are not
-looked at again until somebody writes (`checked/engine/shadow_rows.py`).
+looked at again until somebody writes (`checked/engine/shadow_areas.py`).
 """
 
 import inspect
