@@ -1,27 +1,27 @@
-"""Activations: one function of one number, for every number of an array.
+"""Activation functions, applied to each element of an array: relu, sigmoid, tanh and gelu.
 
-Nothing is easier to share out: no thread needs what another one reads or writes, so there is one
-thread for one element, no shared memory, no barrier, and the order does not matter. The kernels
-see one axis: an element does not depend on its neighbours, so shapes concern the host alone.
-Memory sets the thread_time: even gelu counts fewer operations than bytes.
+Elementwise work is the easiest to parallelize: no thread needs what another one reads or writes, so
+there is one thread per element, no shared memory and no barrier, and the order does not matter. The
+kernels see one axis: an element does not depend on its neighbours, so only the host sees shapes.
+All of them are memory-bound: even gelu has fewer operations than bytes.
 
 The gradients are in activations_grad.py.
 
 Legend
-    n       elements of the array, all axes together       1000
-    i       the element this thread works on               range [0, n)
-    BLOCK   threads in a block                             256
-    LIMIT   gelu beyond it is 0 or x in float64 too        40
+    n       elements of the array, all axes together  1000
+    i       the element this thread works on          range [0, n)
+    BLOCK   threads per block                         256
+    LIMIT   beyond it gelu is 0 or x, in float64 too  40
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for both arrays and the arithmetic
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for both arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
+    Errors     the host function rejects an out of a different shape; the kernel does not check it
 
-Wide kernels, which have one thread for four elements
+Vectorized kernels (four elements per thread)
     Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
-    Errors     for other arrays the host function takes the kernel with a thread for an element
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
+    Errors     for other arrays the host function launches the kernel with one element per thread
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def relu_reference(x: npt.ArrayLike) -> Float64:
 
 
 def sigmoid_reference(x: npt.ArrayLike) -> Float64:
-    """Return 1 / (1 + e^-x), with powers of what is not above 0: they cannot overflow."""
+    """Return 1 / (1 + e^-x), with exponentials only of values <= 0, so that none overflows."""
     x = np.asarray(x, np.float64)
     made: Float64 = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
     return made
@@ -66,15 +66,15 @@ def tanh_reference(x: npt.ArrayLike) -> Float64:
 
 
 def gelu_reference(x: npt.ArrayLike) -> Float64:
-    """Return x times the probability that a standard normal number is smaller than x."""
+    """Return x times the standard normal cumulative distribution function of x."""
     x = np.asarray(x, np.float64)
     return x * normal_below(x)
 
 
 def normal_below(x: npt.ArrayLike) -> Float64:
-    """Return the probability that a standard normal number is smaller than x."""
+    """Return the standard normal cumulative distribution function of x."""
     x = np.asarray(x, np.float64)
-    # erfc, not 1 + erf: far below 0 the sum would lose all its digits.
+    # erfc, not 1 + erf: far below 0 the sum would cancel and lose all its digits.
     made: Float64 = _erfc()(-x * math.sqrt(0.5)) / 2
     return made
 
@@ -102,9 +102,9 @@ def relu_of(value, like):
 def sigmoid_of(value, like):
     """Return 1 / (1 + e^-value)."""
     zero, one = like.dtype.type(0), like.dtype.type(1)
-    power = math.exp(-abs(value))
-    top = one if value >= zero else power
-    return top / (one + power)
+    exponential = math.exp(-abs(value))
+    numerator = one if value >= zero else exponential
+    return numerator / (one + exponential)
 
 
 @cuda.jit(device=True)
@@ -115,7 +115,7 @@ def tanh_of(value, _like):
 
 @cuda.jit(device=True)
 def gelu_of(value, like):
-    """Return value times the normal distribution function of value."""
+    """Return value times the standard normal cumulative distribution function of value."""
     one, half = like.dtype.type(1), like.dtype.type(HALF)
     sqrt_half, limit = like.dtype.type(SQRT_HALF), like.dtype.type(LIMIT)
     bounded = -limit if value < -limit else value
@@ -127,14 +127,14 @@ def gelu_of(value, like):
 
 @cuda.jit
 def relu_kernel(x, out):
-    """Set what is negative to 0, one thread for one element.
+    """Replace negative elements by 0, one element per thread.
 
-    New here   a choice instead of an `if`: both sides are at hand, so the threads of a warp need
-               not part. And NaN: no comparison with it is true, so x <= 0 lets it through, where
-               "x if x > 0 else 0" would turn it into 0 and hide a mistake
+    New here   a conditional expression instead of an `if`: both values are available, so the
+               threads of a warp need not diverge. NaN: every comparison with it is false, so
+               x <= 0 lets it through, while "x if x > 0 else 0" would turn it into 0 and hide a bug
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays
-    Cost       bytes: 2 itemsize n; flops: 0, for comparing is not counted; barriers: 0
+    Dtypes     float32 or float64, the same for both arrays
+    Cost       bytes: 2 itemsize n; flops: 0, comparisons are not counted; barriers: 0
     Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
     """
     i = cuda.grid(1)
@@ -143,16 +143,16 @@ def relu_kernel(x, out):
 
 
 def relu_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element."""
+    """One load and one store per element."""
     return Cost(bytes=2 * itemsize * n, flops=0)
 
 
 @cuda.jit
 def relu_wide_kernel(x, out):
-    """Set what is negative to 0, one thread for four elements.
+    """Replace negative elements by 0, four elements per thread.
 
-    New here   16 bytes in a load and in a store: a quarter of the instructions for as many bytes,
-               and a warp has 512 of them on the way
+    New here   16-byte loads and stores: a quarter of the instructions for the same number of
+               bytes, and a warp has 512 bytes in flight
     Shapes     x (n,), out (n,); any n >= 1
     Cost       that of relu_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -163,14 +163,14 @@ def relu_wide_kernel(x, out):
 
 @cuda.jit
 def sigmoid_kernel(x, out):
-    """Compute 1 / (1 + e^-x), one thread for one element.
+    """Compute 1 / (1 + e^-x), one element per thread.
 
-    New here   a formula that is right for every number: e^-x is infinite from x = -89 down, in
-               float64 from -710 down, so the power is e^-|x|, which is at most 1, and below 0
-               the fraction is e^x / (1 + e^x), the same number
+    New here   a formula that is accurate for every x: e^-x overflows below x = -89, in float64
+               below -710, so the exponential is e^-|x|, which is at most 1, and for x < 0 the
+               fraction is e^x / (1 + e^x), which is the same number
     Shapes     x (n,), out (n,); any n >= 1
     Cost       bytes: 2 itemsize n; flops: 3 n, one of them the call of exp; barriers: 0
-    Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 3.10; the split is ours
+    Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 3.10; the split is gpukit's
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -178,15 +178,15 @@ def sigmoid_kernel(x, out):
 
 
 def sigmoid_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element; exp, an addition and a division."""
+    """One load and one store per element; exp, an addition and a division."""
     return Cost(bytes=2 * itemsize * n, flops=3 * n)
 
 
 @cuda.jit
 def sigmoid_wide_kernel(x, out):
-    """Compute 1 / (1 + e^-x), one thread for four elements.
+    """Compute 1 / (1 + e^-x), four elements per thread.
 
-    New here   the formula of sigmoid_kernel, handed to map4
+    New here   the formula of sigmoid_kernel, passed to map4
     Shapes     x (n,), out (n,); any n >= 1
     Cost       that of sigmoid_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -197,10 +197,10 @@ def sigmoid_wide_kernel(x, out):
 
 @cuda.jit
 def tanh_kernel(x, out):
-    """Compute the hyperbolic tangent, one thread for one element.
+    """Compute the hyperbolic tangent, one element per thread.
 
-    New here   a function of the library: 2 sigmoid(2 x) - 1 is the same in mathematics, but for
-               small x it is a difference of nearly equal numbers, and its digits are lost
+    New here   a function of CUDA's math library: 2 sigmoid(2 x) - 1 is equal in exact arithmetic,
+               but for small x it subtracts nearly equal numbers and cancels their digits
     Shapes     x (n,), out (n,); any n >= 1
     Cost       bytes: 2 itemsize n; flops: n, the call of tanh; barriers: 0
     Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
@@ -211,15 +211,15 @@ def tanh_kernel(x, out):
 
 
 def tanh_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element; the call of tanh counts one."""
+    """One load and one store per element; the call of tanh counts one."""
     return Cost(bytes=2 * itemsize * n, flops=n)
 
 
 @cuda.jit
 def tanh_wide_kernel(x, out):
-    """Compute the hyperbolic tangent, one thread for four elements.
+    """Compute the hyperbolic tangent, four elements per thread.
 
-    New here   the formula of tanh_kernel, handed to map4
+    New here   the formula of tanh_kernel, passed to map4
     Shapes     x (n,), out (n,); any n >= 1
     Cost       that of tanh_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -230,16 +230,16 @@ def tanh_wide_kernel(x, out):
 
 @cuda.jit
 def gelu_kernel(x, out):
-    """Compute x times the normal distribution function of x, one thread for one element.
+    """Compute the exact gelu, x times the normal CDF of x, one element per thread.
 
-    New here   erf, and constants of the module, rounded to the dtype of x. This is the exact
-               gelu, PyTorch's default; its approximate="tanh", which GPT-2 was trained with,
+    New here   erf, and module constants, rounded to the dtype of x. This is the exact gelu,
+               PyTorch's default; approximate="tanh", with which GPT-2 was trained,
                0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), is off by up to 0.0005. The
-               limit makes gelu(-inf) the 0 that it tends to; -inf times 0 would be NaN
+               limit makes gelu(-inf) its limit 0; -inf times 0 would be NaN
     Shapes     x (n,), out (n,); any n >= 1
     Cost       bytes: 2 itemsize n; flops: 5 n, one of them the call of erf; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal.
-               Below -3 the error is a part of x, not of gelu(x), for 1 + erf is rounded there
+    Errors     the host function rejects an out of a different shape; the kernel does not check it.
+               Below -3 the error is relative to x, not to gelu(x), because 1 + erf is rounded
     Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
     """
     i = cuda.grid(1)
@@ -248,15 +248,15 @@ def gelu_kernel(x, out):
 
 
 def gelu_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element; three products, one sum and erf."""
+    """One load and one store per element; three products, one sum and erf."""
     return Cost(bytes=2 * itemsize * n, flops=5 * n)
 
 
 @cuda.jit
 def gelu_wide_kernel(x, out):
-    """Compute x times the normal distribution function of x, one thread for four elements.
+    """Compute the exact gelu, x times the normal CDF of x, four elements per thread.
 
-    New here   the formula of gelu_kernel, handed to map4
+    New here   the formula of gelu_kernel, passed to map4
     Shapes     x (n,), out (n,); any n >= 1
     Cost       that of gelu_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -272,8 +272,8 @@ def gelu_wide_kernel(x, out):
 def relu(x: Any, *, variant: str = "relu", out: Any = None, stream: Any = 0) -> Any:
     """Return x where it is positive and 0 elsewhere; NaN stays NaN.
 
-    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, which
-    may be x itself.
+    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64.
+    `out` may be x itself.
     """
     return elementwise("relu", VARIANTS, variant, out, stream, x)
 
@@ -292,15 +292,15 @@ def sigmoid(x: Any, *, variant: str = "sigmoid", out: Any = None, stream: Any = 
 def tanh(x: Any, *, variant: str = "tanh", out: Any = None, stream: Any = 0) -> Any:
     """Return the hyperbolic tangent, element by element.
 
-    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, which
-    may be x itself.
+    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64.
+    `out` may be x itself.
     """
     return elementwise("tanh", VARIANTS, variant, out, stream, x)
 
 
 @signature.takes("x: ... -> ...", in_place=True, layout="C")
 def gelu(x: Any, *, variant: str = "gelu", out: Any = None, stream: Any = 0) -> Any:
-    """Return the exact gelu, x times the normal distribution function of x.
+    """Return the exact gelu, x times the standard normal cumulative distribution function of x.
 
     `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32 or
     float64. `out` may be x itself.
@@ -311,10 +311,10 @@ def gelu(x: Any, *, variant: str = "gelu", out: Any = None, stream: Any = 0) -> 
 def elementwise(
     function: str, variants: tuple[Variant, ...], variant: str, out: Any, stream: Any, *arrays: Any
 ) -> Any:
-    """Return what a kernel computes from arrays in C order, for the Result `out`.
+    """Launch an elementwise kernel on arrays in C order and return the Result `out`.
 
-    The function's own variants are those with its name, and with its name and _wide, which
-    hands over where an array cannot be moved in fours.
+    The function's own variants are those named `function` and `function`_wide; the latter falls
+    back to the former where the arrays do not allow 16-byte access.
     """
     own = tuple(r for r in variants if r.name in (function, f"{function}_wide"))
     chosen = launch.pick(function, own, variant)
@@ -327,7 +327,7 @@ def elementwise(
 
 
 def variants(name: str, scalar: Any, wide: Any, cost: Any, reference: Any) -> Any:
-    """Return a function's variant with one element per thread, and that with four."""
+    """Return a function's variants with one and with four elements per thread."""
     return (
         Variant(name, scalar, cost, reference, BLOCK),
         Variant(

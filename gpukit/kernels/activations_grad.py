@@ -1,28 +1,28 @@
-"""Gradients of the activations: how the error changes with the input of each.
+"""Gradients of the activation functions: dE/dx from the gradient of each function's result.
 
-    grad  = dE/d out                     comes from the layer above
-    out'  = dE/dx = grad * d out / dx    handed to the layer below
+    grad  = dE/d out                     from the layer above
+    out'  = dE/dx = grad * d out / dx    for the layer below
 
-Every element has a chain of its own, so again there is one thread for one element. What differs
-is what the forward pass must keep: relu, sigmoid and tanh can do with their results, so x may be
-overwritten; gelu needs x, for two inputs have one result.
+Every element has its own chain rule, so there is one thread per element again. The functions differ
+in what the forward pass must save: relu, sigmoid and tanh need only their results, so x may be
+overwritten; gelu needs x, because two inputs have the same result.
 
 Legend
-    n       elements of the array, all axes together       1000
-    i       the element this thread works on               range [0, n)
-    grad    the gradient that comes from above             0.25
-    y       the result of the forward pass                 sigmoid(x)
-    BLOCK   threads in a block, as in activations.py       256
-    LIMIT   from here on the slope of gelu is 0 or 1       40
+    n       elements of the array, all axes together  1000
+    i       the element this thread works on          range [0, n)
+    grad    the gradient from the layer above         0.25
+    y       the result of the forward pass            sigmoid(x)
+    BLOCK   threads per block, as in activations.py   256
+    LIMIT   beyond it the slope of gelu is 0 or 1     40
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the arithmetic
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
 
-Wide kernels, which have one thread for four elements
+Vectorized kernels (four elements per thread)
     Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
-    Errors     for other arrays the host function takes the kernel with a thread for an element
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
+    Errors     for other arrays the host function launches the kernel with one element per thread
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, variants
 from gpukit.launch import Cost
 from gpukit.primitives.wide import zip4
 
-# The height of the normal density at 0.
+# The standard normal density at 0.
 PEAK = 1 / math.sqrt(2 * math.pi)
 
 
@@ -66,9 +66,9 @@ def tanh_grad_reference(grad: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
 
 
 def gelu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
-    """Return grad times the slope of x times the normal distribution function of x."""
+    """Return grad times the derivative of the exact gelu at x."""
     x = np.asarray(x, np.float64)
-    # From 39 on the density is 0; the square of x could overflow.
+    # Beyond 39 the density is 0; the square of x could overflow.
     density = np.exp(-(np.clip(x, -99, 99) ** 2) / 2) / math.sqrt(2 * math.pi)
     slope: Float64 = activations.normal_below(x) + x * density
     return np.asarray(grad, np.float64) * slope
@@ -79,7 +79,7 @@ def gelu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
 
 @cuda.jit(device=True)
 def relu_grad_of(grad, x, like):
-    """Return grad where x is above 0, else 0; where x is NaN, grad."""
+    """Return grad where x is positive or NaN, else 0."""
     zero = like.dtype.type(0)
     return zero if x <= zero else grad
 
@@ -99,7 +99,7 @@ def tanh_grad_of(grad, y, like):
 
 @cuda.jit(device=True)
 def gelu_grad_of(grad, x, like):
-    """Return grad times the slope of the exact gelu."""
+    """Return grad times the derivative of the exact gelu at x."""
     one, half, peak = like.dtype.type(1), like.dtype.type(HALF), like.dtype.type(PEAK)
     sqrt_half, limit = like.dtype.type(SQRT_HALF), like.dtype.type(LIMIT)
     bounded = -limit if x < -limit else x
@@ -114,16 +114,16 @@ def gelu_grad_of(grad, x, like):
 
 @cuda.jit
 def relu_grad_kernel(grad, x, out):
-    """Let the gradient through where x is positive, one thread for one element.
+    """Pass the gradient where x is positive, one element per thread.
 
-    New here   a second input; at 0, where relu has no slope, the gradient is 0 by agreement.
-               The result of relu does as well as x: it is positive in the same places
+    New here   a second input. At 0, where relu has no derivative, the gradient is 0 by convention.
+               The result of relu serves as well as x: it is positive at the same elements
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays
-    Cost       bytes: 3 itemsize n; flops: 0, for comparing is not counted; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
-               Where x is NaN the gradient passes, as in PyTorch: the forward pass has shown the
-               NaN
+    Dtypes     float32 or float64, the same for all arrays
+    Cost       bytes: 3 itemsize n; flops: 0, comparisons are not counted; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match.
+               Where x is NaN the gradient passes, as in PyTorch: the NaN is visible in the result
+               of the forward pass
     Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
     """
     i = cuda.grid(1)
@@ -132,15 +132,15 @@ def relu_grad_kernel(grad, x, out):
 
 
 def relu_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store for each element."""
+    """Two loads and one store per element."""
     return Cost(bytes=3 * itemsize * n, flops=0)
 
 
 @cuda.jit
 def relu_grad_wide_kernel(grad, x, out):
-    """Let the gradient through where x is positive, one thread for four elements.
+    """Pass the gradient where x is positive, four elements per thread.
 
-    New here   the formula of relu_grad_kernel, handed to zip4
+    New here   the formula of relu_grad_kernel, passed to zip4
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Cost       that of relu_grad_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -151,14 +151,14 @@ def relu_grad_wide_kernel(grad, x, out):
 
 @cuda.jit
 def sigmoid_grad_kernel(grad, y, out):
-    """Compute grad y (1 - y), one thread for one element.
+    """Compute grad y (1 - y), one element per thread.
 
-    New here   the slope is made from the result, without another exp: what the forward pass
-               computed is kept, for reading a number is cheaper than computing it again
+    New here   the derivative comes from the saved result, without another exp: loading a saved
+               value is cheaper than computing it again
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       bytes: 3 itemsize n; flops: 3 n; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
-               For large x the slope is 0 as soon as y is rounded to 1, from x = 17, in float64 37
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match.
+               For large x the slope is 0 once y rounds to 1: from x = 17 on, in float64 from 37
     Source     Rumelhart, Hinton and Williams, Nature 323, 1986
     """
     i = cuda.grid(1)
@@ -167,15 +167,15 @@ def sigmoid_grad_kernel(grad, y, out):
 
 
 def sigmoid_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store for each element; one difference and two products."""
+    """Two loads and one store per element; one difference and two products."""
     return Cost(bytes=3 * itemsize * n, flops=3 * n)
 
 
 @cuda.jit
 def sigmoid_grad_wide_kernel(grad, y, out):
-    """Compute grad y (1 - y), one thread for four elements.
+    """Compute grad y (1 - y), four elements per thread.
 
-    New here   the formula of sigmoid_grad_kernel, handed to zip4
+    New here   the formula of sigmoid_grad_kernel, passed to zip4
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       that of sigmoid_grad_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -186,14 +186,14 @@ def sigmoid_grad_wide_kernel(grad, y, out):
 
 @cuda.jit
 def tanh_grad_kernel(grad, y, out):
-    """Compute grad (1 - y^2), one thread for one element.
+    """Compute grad (1 - y^2), one element per thread.
 
-    New here   (1 - y) (1 + y) instead of 1 - y^2: near 1 the first difference is exact, while
-               the square is rounded before most of it is taken away
+    New here   (1 - y) (1 + y) instead of 1 - y^2: near 1 the difference 1 - y is exact, while
+               y^2 is rounded before it is subtracted, which cancels most of its digits
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       bytes: 3 itemsize n; flops: 4 n; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
-               For large x the slope is 0 as soon as y is rounded to 1, from x = 9.1, in float64 19
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match.
+               For large x the slope is 0 once y rounds to 1: from x = 9.1 on, in float64 from 19
     Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
     """
     i = cuda.grid(1)
@@ -202,15 +202,15 @@ def tanh_grad_kernel(grad, y, out):
 
 
 def tanh_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store for each element; one difference, one sum and two products."""
+    """Two loads and one store per element; one difference, one sum and two products."""
     return Cost(bytes=3 * itemsize * n, flops=4 * n)
 
 
 @cuda.jit
 def tanh_grad_wide_kernel(grad, y, out):
-    """Compute grad (1 - y^2), one thread for four elements.
+    """Compute grad (1 - y^2), four elements per thread.
 
-    New here   the formula of tanh_grad_kernel, handed to zip4
+    New here   the formula of tanh_grad_kernel, passed to zip4
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       that of tanh_grad_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -221,13 +221,13 @@ def tanh_grad_wide_kernel(grad, y, out):
 
 @cuda.jit
 def gelu_grad_kernel(grad, x, out):
-    """Compute grad times the slope of the exact gelu, one thread for one element.
+    """Compute grad times the derivative of the exact gelu, one element per thread.
 
-    New here   a product of two functions of x, so two terms: the normal distribution function,
-               and x times its density. Limits on both sides, or inf times 0 would be NaN
+    New here   the product rule gives two terms: the normal CDF, and x times the normal density.
+               Both sides are clamped, since inf times 0 would be NaN
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Cost       bytes: 3 itemsize n; flops: 11 n, two of them the calls of erf and exp; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
     Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
     """
     i = cuda.grid(1)
@@ -236,15 +236,15 @@ def gelu_grad_kernel(grad, x, out):
 
 
 def gelu_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store; seven products, two sums, erf and exp."""
+    """Two loads and one store per element; seven products, two sums, erf and exp."""
     return Cost(bytes=3 * itemsize * n, flops=11 * n)
 
 
 @cuda.jit
 def gelu_grad_wide_kernel(grad, x, out):
-    """Compute grad times the slope of the exact gelu, one thread for four elements.
+    """Compute grad times the derivative of the exact gelu, four elements per thread.
 
-    New here   the formula of gelu_grad_kernel, handed to zip4
+    New here   the formula of gelu_grad_kernel, passed to zip4
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Cost       that of gelu_grad_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -260,7 +260,7 @@ def gelu_grad_wide_kernel(grad, x, out):
 def relu_grad(
     grad: Any, x: Any, *, variant: str = "relu_grad", out: Any = None, stream: Any = 0
 ) -> Any:
-    """Return the gradient of x from the gradient of relu(x); relu(x) does as well as x.
+    """Return the gradient of x from the gradient of relu(x), and x or relu(x).
 
     `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape, both float32 or
     both float64, give that shape and dtype.

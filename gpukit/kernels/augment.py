@@ -1,16 +1,16 @@
-"""Images moved and mirrored by chance, so that a network sees each of them a little differently.
+"""Data augmentation: shift and flip images at random.
 
     out[n, c, row, col] = image[n, c, row + down, col + right], `fill` where that lies outside
 
-`image` is x or, where the third chance says so, x mirrored from left to right. How far down and
-right is drawn for each image from -most to most.
+`image` is x or, depending on the third random number, x flipped horizontally. The shifts down and
+right are drawn per image from -most to most.
 
 Legend
-    N, C, H, W  images, channels, rows, columns                    64, 3, 32, 32
-    chance      three numbers from [0, 1) for each image           (64, 3)
-    most        the most pixels that an image moves                4
-    fill        what comes in from outside                         0
-    BLOCK       threads in a block                                 256
+    N, C, H, W  images, channels, rows, columns           64, 3, 32, 32
+    chance      three random numbers in [0, 1) per image  (64, 3)
+    most        the maximum shift in pixels               4
+    fill        the value of pixels from outside          0
+    BLOCK       threads per block                         256
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HALF = np.float32(0.5)
 def augment_reference(
     x: npt.ArrayLike, chance: npt.ArrayLike, most: int, flip: bool, fill: float = 0.0
 ) -> npt.NDArray[np.float64]:
-    """Return images moved, and mirrored, by the chances of each."""
+    """Return images shifted, and flipped, by the random numbers of each."""
     x = np.asarray(x, np.float64)
     height, width = x.shape[2:]
     padded = np.pad(x, ((0, 0), (0, 0), (most, most), (most, most)), constant_values=fill)
@@ -51,15 +51,15 @@ def augment_reference(
 
 @cuda.jit
 def augment_kernel(x, chance, most, flip, fill, out):
-    """Move and mirror images, one thread for one pixel of out.
+    """Shift and flip images, one pixel of out per thread.
 
-    New here   a gather: each thread asks where its pixel comes from, so all of out is written once,
-               also where nothing comes from
+    New here   a gather: each thread computes where its pixel comes from, so every pixel of out is
+               written once, including those from outside
     Shapes     x, out (N, C, H, W), chance (N, 3); any sizes >= 1
     Dtypes     float32 or float64 for x, fill and out; float32 chance, int most, bool flip
     Launch     block BLOCK, grid ceil_div(N C H W, BLOCK); x = pixel
     Cost       bytes: N C H W (2 itemsize + 12); flops: 2 N C H W; barriers: 0
-    Errors     the kernel assumes that out is of the shape of x
+    Errors     the kernel assumes that out has the shape of x
     Source     Simard, Steinkraus and Platt, "Best Practices for Convolutional Neural Networks",
                ICDAR 2003
     """
@@ -80,7 +80,7 @@ def augment_kernel(x, chance, most, flip, fill, out):
 
 
 def augment_cost(n: int, itemsize: int = 4) -> Cost:
-    """A load and a store for each of n pixels, three chances, and two products with them."""
+    """A load and a store per pixel of n, three random numbers, and two products with them."""
     return Cost(bytes=n * (2 * itemsize + 12), flops=2 * n)
 
 
@@ -99,10 +99,10 @@ def augment(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return images (N, C, H, W), each moved by up to `most` pixels down and across, by chance.
+    """Return images (N, C, H, W), each shifted at random by up to `most` pixels down and across.
 
-    With `flip` every second one, by chance, is mirrored from left to right. `fill` comes in from
-    outside. float32 or float64; seed and offset as in `dropout`: the same ones move alike.
+    With `flip` an image is flipped horizontally with probability 1/2. `fill` is the value of pixels
+    from outside. float32 or float64; seed and offset as in `dropout`: equal ones shift alike.
     """
     function = "augment"
     launch.check_int(function, "most", most, least=0)

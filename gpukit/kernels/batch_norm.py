@@ -1,30 +1,30 @@
-"""Batch norm: bring the numbers of each channel to mean 0 and variance 1, over the whole batch.
+"""Batch norm: normalize each channel over the whole batch to mean 0 and variance 1.
 
-    out = (x - mean) / sqrt(var + eps) weight + bias       one number for each channel in each
+    out = (x - mean) / sqrt(var + eps) weight + bias       one value per channel in each
 
-In training mean and var are those of the batch, and running averages of them are kept; afterwards
-these take their place, so that what comes out for an image does not depend on its neighbours. The
-running variance is that of a sample, divided by the number of elements less 1; var is not.
+In training mean and var are those of the batch, and update running averages; in inference the
+running averages replace them, so that the result for an image does not depend on its batch. The
+running variance is unbiased, divided by the number of elements minus 1; var is not.
 
-The kernels see images. A batch of vectors (N, C) becomes one image with C channels of N elements,
-by the transpose of chapter 03: then the elements of a channel are neighbours in memory.
+The kernels take images. A batch of vectors (N, C) becomes one image with C channels of N elements,
+by the transpose of chapter 03: then the elements of a channel are contiguous.
 
 The gradients are in batch_norm_grad.py.
 
 Legend
-    N, n        images of the batch                                  64
-    C, c        channels                                             32
-    S, s        places of a channel in an image, all axes together   1024
-    M           elements of a channel in the batch, N S              65536
+    N, n        images of the batch                              64
+    C, c        channels                                         32
+    S, s        elements of a channel in an image, all axes together 1024
+    M           elements of a channel in the batch, N S          65536
     first       the first element of the channel
     centre      the mean of the channel's distances from `first`
     totals      the sum of each warp of the block, in shared memory
-    BLOCK       threads in a block that adds up a channel            256
-    start       the place that thread 0 is at                        0, BLOCK, ... below S
-    BLOCK_X, BLOCK_Y   places and channels of a block that writes    64, 4
+    BLOCK       threads per block that sums a channel            256
+    start       the index s of thread 0                          0, BLOCK, ... below S
+    BLOCK_X, BLOCK_Y  elements and channels per block of output  64, 4
 
 All kernels
-    Dtypes     float32 or float64, one for all arrays, numbers and accumulators
+    Dtypes     float32 or float64, the same for all arrays, scalars and accumulators
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def batch_norm_reference(
     bias: npt.ArrayLike,
     eps: float = 1e-5,
 ) -> Float64:
-    """Return (N, C, S) less mean, over the root of var, times weight, plus bias."""
+    """Return (N, C, S) minus mean, over the root of var, times weight, plus bias."""
     mean, var, weight, bias = (
         np.asarray(each, np.float64)[:, None] for each in (mean, var, weight, bias)
     )
@@ -81,15 +81,15 @@ def batch_norm_reference(
 
 @cuda.jit
 def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
-    """Find the mean and the variance of each channel, one block for one channel.
+    """Compute the mean and the variance of each channel, one block per channel.
 
-    New here   a sum over two axes between which a third one lies: a walk over images, and over the
-               places of each, BLOCK at a time. The running averages are changed where they are
+    New here   a sum over two axes with a third one between them: a loop over images, and over the
+               elements of each, BLOCK at a time. The running averages are updated in place
     Shapes     x (N, C, S), all others (C,); C and S >= 1, N S >= 2, C order
-    Launch     block BLOCK, grid C; x = place
+    Launch     block BLOCK, grid C; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize C (2 M + BLOCK + 6); flops: C (6 M + 26 BLOCK + 12); barriers: 4
-    Errors     the host function rejects shapes that do not fit, and M = 1; the kernel assumes that
+    Errors     the host function rejects shapes that do not fit, and M = 1; the kernel assumes
                its block is BLOCK
     Source     Ioffe and Szegedy, "Batch Normalization", 2015; Chan, Golub and LeVeque, "Algorithms
                for Computing the Sample Variance", 1983, two passes, shifted
@@ -120,20 +120,20 @@ def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
 
 
 def batch_norm_stats_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
-    """Two loads of each element, 2 and 4 operations; each thread loads `first` once more."""
+    """Two loads per element, 2 and 4 operations; each thread loads `first` as well."""
     joined = BLOCK * 2 * (LEVELS + BLOCK_WARPS - 1 + 1)
     return Cost(bytes=itemsize * c * (2 * n * s + BLOCK + 6), flops=c * (6 * n * s + joined + 12))
 
 
 @cuda.jit
 def batch_norm_kernel(x, mean, var, eps, weight, bias, out):
-    """Normalise each channel by statistics that are known, one thread for one element.
+    """Normalize each channel with given statistics, one element per thread.
 
-    New here   nothing to add up, so training and inference share it: they differ in whose mean
-               and variance they pass
+    New here   no reduction, so training and inference launch the same kernel: they differ in
+               whose mean and variance they pass
     Shapes     x (N, C, S), out (N, C, S), all others (C,); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(S, BLOCK_X), ceil_div(C, BLOCK_Y), N);
-               x = place, y = channel, z = image
+               x = element, y = channel, z = image
     Cost       bytes: 6 itemsize N C S; flops: 7 N C S; barriers: 0
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
     Source     Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by
@@ -146,7 +146,7 @@ def batch_norm_kernel(x, mean, var, eps, weight, bias, out):
 
 
 def batch_norm_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
-    """Five loads, seven operations and a store for each element."""
+    """Five loads, seven operations and a store per element."""
     return Cost(bytes=6 * itemsize * n * c * s, flops=7 * n * c * s)
 
 
@@ -170,11 +170,11 @@ def batch_norm(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return input with each channel normalised, times weight, plus bias.
+    """Return input with each channel normalized, times weight, plus bias.
 
-    input is (N, C), (N, C, H, W) or with any other axes behind C, all else (C,), float32 or float64
+    input is (N, C), (N, C, H, W) or with any other axes after C, all else (C,), float32 or float64
     throughout; the result has the shape of input. In training mean and variance are those of the
-    batch, and running_mean and running_var, unless they are None, go a part `momentum` of the way
+    batch, and running_mean and running_var, unless they are None, move by the fraction `momentum`
     towards them, in place. With `return_stats` the result is (out, mean, var), which
     batch_norm_backward needs: those of the batch in training, else the running ones.
     """
@@ -209,7 +209,7 @@ def batch_norm(
 
 
 def _check_statistics(function: str, input: Any, training: bool, given: dict[str, Any]) -> None:
-    """Raise unless there are numbers to normalise by, or elements to find them from."""
+    """Raise ValueError without running statistics, or without enough elements to compute them."""
     running = [given.get(name) for name in ("running_mean", "running_var")]
     if not training and any(array is None for array in running):
         raise ValueError(
@@ -230,7 +230,7 @@ def _check_statistics(function: str, input: Any, training: bool, given: dict[str
 
 
 def images(function: str, name: str, array: Any, stream: Any) -> Any:
-    """Return a batch for kernels to read, as images (N, C, S); vectors (N, C) as (1, C, N)."""
+    """Return a batch on the device as images (N, C, S); vectors (N, C) as (1, C, N)."""
     n, channels = array.shape[:2]
     if array.ndim == 2:
         turned = transpose.transpose(launch.to_device(array, stream), stream=stream)
@@ -242,7 +242,7 @@ def images(function: str, name: str, array: Any, stream: Any) -> Any:
 def by_element(
     function: str, variant: Variant, result: Any, stream: Any, x: Any, *rest: Any
 ) -> None:
-    """Launch a kernel with a thread for each element of x; leave what it makes in result."""
+    """Launch a kernel with one thread per element of x, and return its result."""
     n, channels, places = x.shape
     vectors = len(result.array.shape) == 2
     out = launch.empty(x.shape, x.dtype) if vectors else result.flat().reshape(x.shape)

@@ -1,4 +1,4 @@
-"""Gradients of batch norm: two sums for each channel, then the gradient of each element.
+"""Gradients of batch norm: two sums per channel, then the gradient of each element.
 
 With y = (x - mean) / sqrt(var + eps) and M elements in a channel,
 
@@ -6,22 +6,22 @@ With y = (x - mean) / sqrt(var + eps) and M elements in a channel,
     grad_weight = sum of grad_out y over the channel
     grad_input  = weight / sqrt(var + eps) (grad_out - (grad_bias + y grad_weight) / M)
 
-The part behind 1 / M is how an element acts on all others through mean and variance. In inference
-both are constants, so it is left out.
+The term in 1 / M is how an element affects all others through mean and variance. In inference both
+are constants, so it is left out.
 
 Legend
-    N, n        images of the batch                                  64
-    C, c        channels                                             32
-    S, s        places of a channel in an image, all axes together   1024
-    M           elements of a channel in the batch, N S              65536
-    share       1 / M in training, 0 in inference
+    N, n        images of the batch                              64
+    C, c        channels                                         32
+    S, s        elements of a channel in an image, all axes together 1024
+    M           elements of a channel in the batch, N S          65536
+    inverse_m   1 / M in training, 0 in inference
     totals      the sum of each warp of the block, in shared memory
-    BLOCK       threads in a block that adds up a channel            256
-    start       the place that thread 0 is at                        0, BLOCK, ... below S
-    BLOCK_X, BLOCK_Y   places and channels of a block that writes    64, 4
+    BLOCK       threads per block that sums a channel            256
+    start       the index s of thread 0                          0, BLOCK, ... below S
+    BLOCK_X, BLOCK_Y  elements and channels per block of output  64, 4
 
 All kernels
-    Dtypes     float32 or float64, one for all arrays, numbers and accumulators
+    Dtypes     float32 or float64, the same for all arrays, scalars and accumulators
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
     Source     Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by
                Reducing Internal Covariate Shift", 2015, section 3
@@ -72,8 +72,8 @@ def batch_norm_backward_reference(
     rstd = 1 / np.sqrt(var + eps)
     y = (x - mean) * rstd
     along, total = (grad_out * y).sum(axis=(0, 2)), grad_out.sum(axis=(0, 2))
-    share = 1 / (x.shape[0] * x.shape[2]) if training else 0
-    inner = grad_out - share * (total[:, None] + y * along[:, None])
+    inverse_m = 1 / (x.shape[0] * x.shape[2]) if training else 0
+    inner = grad_out - inverse_m * (total[:, None] + y * along[:, None])
     grad_x: Float64 = np.broadcast_to(weight, total.shape)[:, None] * rstd * inner
     return grad_x, along, total
 
@@ -83,11 +83,11 @@ def batch_norm_backward_reference(
 
 @cuda.jit
 def batch_norm_grad_weight_kernel(grad_out, x, mean, var, eps, grad_weight, grad_bias):
-    """Add up the gradients of weight and bias, one block for one channel.
+    """Sum the gradients of weight and bias, one block per channel.
 
-    New here   two sums over a block at once, in an order that no launch changes
+    New here   two sums over a block at once, in an order that does not depend on the launch
     Shapes     grad_out and x (N, C, S), all others (C,); any sizes >= 1, C order
-    Launch     block BLOCK, grid C; x = place
+    Launch     block BLOCK, grid C; x = element
     Shared     2 BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize C (2 M + 2 BLOCK + 2); flops: C (5 M + 13 BLOCK + 14); barriers: 2
     """
@@ -110,34 +110,34 @@ def batch_norm_grad_weight_kernel(grad_out, x, mean, var, eps, grad_weight, grad
 
 
 def batch_norm_grad_weight_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
-    """Two loads and five operations for each element; each thread loads mean and var."""
+    """Two loads and five operations per element; each thread loads mean and var."""
     joined = BLOCK * (2 * LEVELS + 3) + 2 * (BLOCK_WARPS - 1)
     return Cost(bytes=itemsize * c * (2 * n * s + 2 * BLOCK + 2), flops=c * (5 * n * s + joined))
 
 
 @cuda.jit
 def batch_norm_grad_input_kernel(
-    grad_out, x, mean, var, eps, weight, grad_weight, grad_bias, share, grad_x
+    grad_out, x, mean, var, eps, weight, grad_weight, grad_bias, inverse_m, grad_x
 ):
-    """Compute the gradient of the input, one thread for one element.
+    """Compute the gradient of the input, one element per thread.
 
-    New here   the gradients of weight and bias are the very sums that this one needs, so they are
-               made first; share = 0 takes them out again
+    New here   the gradients of weight and bias are exactly the sums that this one needs, so they
+               are computed first; inverse_m = 0 removes them in inference
     Shapes     grad_out, x and grad_x (N, C, S), all others (C,); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(S, BLOCK_X), ceil_div(C, BLOCK_Y), N);
-               x = place, y = channel, z = image
+               x = element, y = channel, z = image
     Cost       bytes: 8 itemsize N C S; flops: 11 N C S; barriers: 0
     """
     s, c, n = cuda.grid(3)
     if c < x.shape[1] and s < x.shape[2]:
         scale = x.dtype.type(1) / math.sqrt(var[c] + eps)
         y = (x[n, c, s] - mean[c]) * scale
-        through = share * (grad_bias[c] + y * grad_weight[c])
+        through = inverse_m * (grad_bias[c] + y * grad_weight[c])
         grad_x[n, c, s] = weight[c] * scale * (grad_out[n, c, s] - through)
 
 
 def batch_norm_grad_input_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
-    """Seven loads, eleven operations and a store for each element."""
+    """Seven loads, eleven operations and a store per element."""
     return Cost(bytes=8 * itemsize * n * c * s, flops=11 * n * c * s)
 
 
@@ -173,10 +173,20 @@ def batch_norm_backward(
         stats = mean, var
         scale = parameter(weight, channels, x.dtype, 1, stream)
         eps = x.dtype.type(eps)
-        share = x.dtype.type(channels / input.size if training else 0)
+        inverse_m = x.dtype.type(channels / input.size if training else 0)
         by_channel.kernel[channels, by_channel.block, stream](grad, x, *stats, eps, *sums)
         by_element(
-            function, each_element, results[0], stream, grad, x, *stats, eps, scale, *sums, share
+            function,
+            each_element,
+            results[0],
+            stream,
+            grad,
+            x,
+            *stats,
+            eps,
+            scale,
+            *sums,
+            inverse_m,
         )
     else:
         for part in sums:

@@ -1,19 +1,19 @@
-"""Dot product: multiply element by element and add up, two vectors into one number.
+"""Dot product of two vectors: multiply element by element, and sum the products.
 
-The adding is that of `reduce`; new is only what is added. Products and sums have the dtype of the
-vectors, and the atomics of the blocks add in any order, so the last bits may differ between runs.
+The reduction is that of `reduce`. Products and sums have the dtype of the vectors, and the atomics
+of the blocks add in any order, so the last bits may differ between runs.
 
 Legend
-    n          elements of each vector                                1000
-    i          the element this thread multiplies                     ranges [0, n)
-    tid        the thread in its block                                ranges [0, BLOCK)
-    tile       the block's products in shared memory, added up in place
-    acc        the sum this thread holds in a register
-    totals     the sum of each warp of the block                      WARPS of them
-    BLOCK      threads in a block, a power of two                     256
-    WARPS      warps in a block                                       8
+    n          elements of each vector             1000
+    i          the element this thread multiplies  range [0, n)
+    tid        the thread in its block             range [0, BLOCK)
+    tile       the block's products in shared memory, summed in place
+    acc        this thread's accumulator, a register
+    totals     the sum of each warp of the block   WARPS of them
+    BLOCK      threads per block, a power of two   256
+    WARPS      warps per block                     8
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
                block is BLOCK and that out[0] is 0 before the launch
 """
@@ -36,7 +36,7 @@ from gpukit.launch import Cost, Variant, ceil_div, stride_blocks
 
 
 def dot_reference(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Return the sum of the products of the elements, in float64."""
+    """Return the dot product, accumulated in float64."""
     return float(np.dot(np.asarray(x, np.float64), np.asarray(y, np.float64)))
 
 
@@ -45,12 +45,12 @@ def dot_reference(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
 
 @cuda.jit
 def dot_tree_kernel(x, y, out):
-    """Add up the products of all elements, BLOCK of them and one atomic for each block.
+    """Compute a dot product with a tree per block, BLOCK elements and one atomic per block.
 
-    New here   a map in front of the reduction of sum_atomic_kernel: the products are never
-               written to global memory, so nothing has to be read twice
+    New here   a map fused with the reduction of sum_atomic_kernel: the products are never
+               written to global memory, so nothing is read twice
     Shapes     x (n,), y (n,), out (1,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays and the tree
+    Dtypes     float32 or float64, the same for all arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: 2 itemsize (n + blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
@@ -66,19 +66,19 @@ def dot_tree_kernel(x, y, out):
 
 
 def dot_tree_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and a product for each element; a tree and an atomic for each block."""
+    """Two loads and a product per element; a tree and an atomic per block."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=2 * itemsize * (n + blocks), flops=n + BLOCK * blocks)
 
 
 @cuda.jit
 def dot_shuffle_kernel(x, y, out):
-    """Add up the products of all elements, each thread first its own, then lanes one another's.
+    """Compute a dot product with a grid-stride loop per thread and warp shuffles.
 
     New here   the grid-stride loop and the shuffles of sum_shuffle_kernel: a thread multiplies
-               and adds many times in one register before it meets another
+               and adds many times in a register before it exchanges anything
     Shapes     x (n,), y (n,), out (1,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Dtypes     float32 or float64, the same for all arrays and the accumulator
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (5 BLOCK + WARPS) blocks;
@@ -96,7 +96,7 @@ def dot_shuffle_kernel(x, y, out):
 
 
 def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """A product and an addition for each element; then the work of sum_shuffle_cost."""
+    """A product and an addition per element; then the work of sum_shuffle_cost."""
     blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
     return Cost(bytes=2 * itemsize * (n + blocks), flops=2 * n + (5 * BLOCK + WARPS) * blocks)
 
@@ -108,13 +108,13 @@ def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Co
 def dot(x: Any, y: Any, *, variant: str = "shuffle", stream: Any = 0) -> Any:
     """Return the dot product of two float32 or float64 vectors of one length and dtype.
 
-    (n,) and (n,) give one number of the same dtype: `[1. 2.]` and `[3. 4.]` give `11.`, and empty
+    (n,) and (n,) give a scalar of the same dtype: `[1. 2.]` and `[3. 4.]` give `11.`, and empty
     vectors 0.
     """
     chosen = launch.pick("dot", VARIANTS, variant)
     if x.shape[0] == 0:
         return x.dtype.type(0)
-    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to what is there
+    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to its contents
     chosen.kernel[chosen.grid("dot", x.shape[0]), chosen.block, stream](x, y, out)
     return launch.to_host(out, stream)[0]
 

@@ -1,18 +1,18 @@
-"""Dropout: each element becomes 0 with probability p, and the others grow to make up for it.
+"""Dropout: set each element to 0 with probability p and scale the others by 1 / (1 - p).
 
     out       = x / (1 - p) where kept, else 0           in training; otherwise x
     grad_x    = grad_out / (1 - p) where kept, else 0    the same function, of the same mask
 
 The mask is not stored: the backward pass draws the same numbers again (philox.py), which costs
-arithmetic that a GPU has to spare, instead of a byte written and read for each element.
+arithmetic that a GPU has to spare, instead of a byte written and read per element.
 
 Legend
-    n       elements of the array, all axes together       1000
-    p       the probability that an element becomes 0      0.5
-    scale   1 / (1 - p), so that the mean stays            2
-    words   the block's random words, in shared memory     TILE of them
-    BLOCK   threads in a block                             256
-    TILE    elements of a block                            1024
+    n       elements of the array, all axes together    1000
+    p       the probability that an element becomes 0   0.5
+    scale   1 / (1 - p), which preserves the mean       2
+    words   the block's random words, in shared memory  TILE of them
+    BLOCK   threads per block                           256
+    TILE    elements per block                          1024
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gpukit.launch import Cost, Variant
 def dropout_reference(
     x: npt.ArrayLike, p: float, seed: int, offset: int = 0
 ) -> npt.NDArray[np.float64]:
-    """Return x with each element set to 0 or divided by 1 - p, by chance."""
+    """Return x with each element set to 0 or divided by 1 - p, at random."""
     x = np.asarray(x, np.float64)
     kept = rand_reference(x.size, seed, offset).reshape(x.shape) >= np.float32(p)
     return np.where(kept, x * _scale(p), 0)
@@ -44,18 +44,18 @@ def dropout_reference(
 
 @cuda.jit
 def dropout_kernel(x, p, scale, seed, offset, out):
-    """Set elements to 0 by chance and scale the others, four elements for each thread.
+    """Set elements to 0 at random and scale the others, four elements per thread.
 
-    New here   the same kernel forwards and backwards, x being grad_out there: the mask belongs to
-               seed, offset and place, and is made twice instead of kept
+    New here   the same kernel for forward and backward, where x is grad_out: the mask is a function
+               of seed, offset and index, recomputed instead of stored
     Shapes     x (n,), out (n,); any n >= 1
     Dtypes     float32 or float64 for x, scale and out; p float32, seed and offset uint64
-    Launch     block BLOCK, grid ceil_div(n, TILE); x = four elements
+    Launch     block BLOCK, grid ceil_div(n, TILE); x = group of four elements
     Shared     TILE * 4 bytes, static
-    Cost       bytes: 2 itemsize n; flops: 2 n; barriers: 1. The work is in the integers: 20
-               products for four elements
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal,
-               and that its block is BLOCK. A dropped element is 0 even where x is NaN or infinite:
+    Cost       bytes: 2 itemsize n; flops: 2 n; barriers: 1. The work is integer: 20 products per
+               four elements
+    Errors     the host function rejects an out of a different shape; the kernel does not check it,
+               nor that its block is BLOCK. A dropped element is 0 even where x is NaN or infinite:
                PyTorch, which multiplies by 0, has NaN there
     Source     Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from
                Overfitting", 2014
@@ -66,12 +66,12 @@ def dropout_kernel(x, p, scale, seed, offset, out):
     for j in range(cuda.threadIdx.x, TILE, BLOCK):
         i = first + j
         if i < out.shape[0]:
-            value = x[i] * scale  # for all, so that the choice below needs no branch
+            value = x[i] * scale  # for all elements, so that the choice below needs no branch
             out[i] = value if uniform(words[j]) >= p else x.dtype.type(0)
 
 
 def dropout_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load, two products, of which one makes the random number, and one store."""
+    """One load, two products, of which one is for the random number, and one store."""
     return Cost(bytes=2 * itemsize * n, flops=2 * n)
 
 
@@ -89,10 +89,10 @@ def dropout(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return input with elements set to 0 by chance and the others divided by 1 - p.
+    """Return input with elements set to 0 at random and the others divided by 1 - p.
 
-    Any shape gives the same shape and dtype, float32 or float64; `out` may be input itself. Which
-    elements depends on seed and offset alone: take another offset for each layer and step. With
+    Any shape gives the same shape and dtype, float32 or float64; `out` may be input itself. The
+    mask depends on seed and offset alone: use another offset for each layer and step. With
     `training=False`, and with p = 0, input is copied.
     """
     return _drop("dropout", input, p if training else 0.0, seed, offset, out, stream)
@@ -110,7 +110,7 @@ def dropout_backward(
 
 
 def _drop(function: str, x: Any, p: float, seed: int, offset: int, out: Any, stream: Any) -> Any:
-    """Return what dropout_kernel makes of an array of any shape."""
+    """Launch dropout_kernel on an array of any shape."""
     if not 0 <= p <= 1:
         raise ValueError(f"{function}: expected 0 <= p <= 1, got {p}. Pass a probability.")
     chance = counted(function, seed, offset)
@@ -125,7 +125,7 @@ def _drop(function: str, x: Any, p: float, seed: int, offset: int, out: Any, str
 
 
 def _scale(p: float) -> float:
-    """Return what kept elements are multiplied by; with p = 1 there are none."""
+    """Return the factor of kept elements; with p = 1 there are none."""
     return 1 / (1 - p) if p < 1 else 0.0
 
 

@@ -3,22 +3,22 @@
     out[k, col]           = weight[index[k], col]              forwards: a gather
     grad_weight[row, col] = sum of grad_out[k, col] over the k with index[k] == row   a scatter
 
-It is a product with a matrix of ones and zeros that nobody writes down. Forwards, threads may read
-one row at once. Backwards they may want to add to one row at once: a word that occurs twice in a
-sentence gets two gradients.
+A product with a one-hot matrix that is never formed. In the forward pass threads may read the same
+row. In the backward pass they may add to the same row: a token that occurs twice in a sequence
+gets two gradients.
 
-An index outside of the table is an error in words where the indices lie on the host. On a device
-the host does not look at them: then out gets a row of NaN, and the gradient is added nowhere.
+An index outside the table raises ValueError where the indices are on the host. On a device
+the host does not read them: then out gets a row of NaN, and the gradient is dropped.
 
 Legend
-    n           indices, all axes together                         1000
-    rows, cols  height and width of the table                      50257, 768
-    k           the index that is worked on                        range [0, n)
-    row         the row of the table that it names                 range [0, rows)
-    col         the place in that row                              range [0, cols)
-    BLOCK_X     threads along the columns, one warp                32
-    BLOCK_Y     indices of a block                                 8
-    BLOCK       threads in a block of the kernel by columns        256
+    n           indices, all axes together                  1000
+    rows, cols  height and width of the table               50257, 768
+    k           position in the list of indices             range [0, n)
+    row         the row of the table that index[k] names    range [0, rows)
+    col         the index in that row                       range [0, cols)
+    BLOCK_X     threads along the columns, one warp         32
+    BLOCK_Y     indices per block                           8
+    BLOCK       threads per block of the kernel by columns  256
 
 All kernels
     Shapes     index (n,), weight and grad_weight (rows, cols), out and grad_out (n, cols); any
@@ -58,7 +58,7 @@ def embedding_reference(index: npt.ArrayLike, weight: npt.ArrayLike) -> Float64:
 def embedding_backward_reference(
     grad_out: npt.ArrayLike, index: npt.ArrayLike, rows: int
 ) -> Float64:
-    """Return the sum of the rows of grad_out for each row of a table."""
+    """Return, per row of a table, the sum of the rows of grad_out that index maps to it."""
     grad_out, index = np.asarray(grad_out, np.float64), np.asarray(index)
     made = np.zeros((rows, grad_out.shape[-1]))
     np.add.at(made, index.reshape(-1), grad_out.reshape(index.size, grad_out.shape[-1]))
@@ -70,14 +70,14 @@ def embedding_backward_reference(
 
 @cuda.jit
 def embedding_kernel(index, weight, out):
-    """Copy a row of a table for each index, one thread for one element.
+    """Gather a row of a table per index, one element per thread.
 
-    New here   memory that the data choose: the threads of a warp share an index, so that they read
-               neighbouring elements, whichever row it is
+    New here   data-dependent addresses: the threads of a warp have the same index, so that they
+               read neighbouring elements, whichever row it is
     Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(n, BLOCK_Y));
                x = column, y = index
     Cost       bytes: n cols (2 itemsize + indexsize); flops: 0; barriers: 0
-    Errors     a row of NaN where the index is outside of the table, also where it is negative
+    Errors     a row of NaN where the index is outside the table, which includes negative ones
     Source     Bengio, Ducharme, Vincent and Jauvin, "A Neural Probabilistic Language Model", 2003
     """
     col, k = cuda.grid(2)
@@ -90,22 +90,22 @@ def embedding_kernel(index, weight, out):
 
 
 def embedding_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
-    """Two loads, of an index and of a weight, and a store for each element of out."""
+    """Two loads, of an index and of a weight, and a store per element of out."""
     return Cost(bytes=n * cols * (2 * itemsize + indexsize), flops=0)
 
 
 @cuda.jit
 def embedding_grad_atomic_kernel(grad_out, index, grad_weight):
-    """Add grad_out to the rows of the table that the indices name, one thread for one element.
+    """Add grad_out to the rows of the table that the indices name, with atomics.
 
-    New here   two indices may name one row, so every addition is an atomic. In which order they
-               come is left to chance, and with it the last bits of the sums
+    New here   two indices may name one row, so every addition is an atomic. Their order, and with
+               it the last bits of the sums, is undefined
     Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(n, BLOCK_Y));
                x = column, y = index
     Cost       bytes: n cols (3 itemsize + indexsize); flops: n cols; barriers: 0
-    Errors     a row of grad_out whose index is outside of the table is added nowhere; the kernel
+    Errors     a row of grad_out whose index is outside the table is dropped; the kernel
                assumes that grad_weight is 0 before the launch
-    Source     ours
+    Source     gpukit
     """
     col, k = cuda.grid(2)
     if k < index.shape[0] and col < grad_weight.shape[1]:
@@ -115,22 +115,22 @@ def embedding_grad_atomic_kernel(grad_out, index, grad_weight):
 
 
 def embedding_grad_atomic_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
-    """Two loads, of an index and of a gradient, and an atomic for each element of grad_out."""
+    """Two loads, of an index and of a gradient, and an atomic per element of grad_out."""
     return Cost(bytes=n * cols * (3 * itemsize + indexsize), flops=n * cols)
 
 
 @cuda.jit
 def embedding_grad_column_kernel(grad_out, index, grad_weight):
-    """Add grad_out to the rows of the table that the indices name, one thread for one column.
+    """Add grad_out to the rows of the table that the indices name, one thread per column.
 
-    New here   no atomics: nobody else writes to the column of a thread. The order is that of the
-               indices, so the same bits come out every time; but there are only cols threads, few
-               for a GPU, and each walks through all indices
+    New here   no atomics: no other thread writes to the column of a thread. The order is that of
+               the indices, so the bits are the same in every run; but there are only cols threads,
+               few for a GPU, and each loops over all indices
     Launch     block BLOCK, grid ceil_div(cols, BLOCK); x = column
     Cost       bytes: n cols (3 itemsize + indexsize); flops: n cols; barriers: 0
-    Errors     a row of grad_out whose index is outside of the table is added nowhere; the kernel
+    Errors     a row of grad_out whose index is outside the table is dropped; the kernel
                assumes that grad_weight is 0 before the launch
-    Source     ours
+    Source     gpukit
     """
     col = cuda.grid(1)
     if col < grad_weight.shape[1]:
@@ -149,7 +149,7 @@ def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> A
 
     Indices of any shape (...), int32 or int64, and weight (rows, cols) give (..., cols): with
     `[[1. 2.] [3. 4.]]`, `[1 0 1]` gives `[[3. 4.] [1. 2.] [3. 4.]]`. Raises ValueError for an index
-    outside of the table; of device arrays, which the host does not read, such an index gives NaN.
+    outside the table; in device arrays, which the host does not read, such an index gives NaN.
     """
     function = "embedding"
     rows, cols = weight.shape
@@ -176,9 +176,9 @@ def embedding_backward(
     """Return the gradient of embedding's weight.
 
     grad_out (..., cols) and input (...), int32 or int64, give (num_embeddings, cols): the rows of
-    grad_out, added up where input names one row more than once. The variant "column" adds in the
-    order of input, so that every run has the same bits. Raises ValueError for an index outside of
-    the table; with device arrays, which the host does not read, it is left out.
+    grad_out, summed where input names a row more than once. The variant "column" adds in the
+    order of input, so that every run has the same bits. Raises ValueError for an index outside
+    the table; in device arrays, which the host does not read, it is ignored.
     """
     function = "embedding_backward"
     chosen = launch.pick(function, GRAD_VARIANTS, variant)
@@ -201,7 +201,7 @@ def embedding_backward(
 
 
 def _check_range(function: str, index: Any, rows: int) -> None:
-    """Raise ValueError if an index of a NumPy array names no row of a table."""
+    """Raise ValueError if an index in a NumPy array is outside a table."""
     if launch.is_device_array(index) or not index.size:
         return
     for extreme in (index.min(), index.max()):

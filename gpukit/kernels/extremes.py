@@ -1,27 +1,27 @@
-"""Largest and smallest: max, min and argmax. Lanes compare registers, and a second launch finishes.
+"""Maximum, minimum and argmax of a vector, by warp shuffles and a second launch, without atomics.
 
-Which of two elements wins is asked in one place, `gpukit.collectives.larger`: NaN wins over every
-number, so the answer is NaN where any element is, as np.max and np.argmax have it. There is no
-atomic: blocks write what they found, and one block more looks through that, so the answer never
-depends on which block came first. 0.0 and -0.0 are equal, and the largest is either of the two.
+One comparison decides between two elements, `gpukit.collectives.larger`: NaN is larger than every
+number, so the result is NaN where any element is, as in np.max and np.argmax. There are no
+atomics: blocks write their results, and a launch of one block reduces those, so the result never
+depends on the order of blocks. 0.0 and -0.0 are equal, and either may be the maximum.
 
 Legend
-    n          elements to look through                               1000
-    i          the element this thread looks at                       ranges [0, n)
-    tid        the thread in its block                                ranges [0, BLOCK)
-    best       the largest this thread has seen, -inf before the first
-    at         where that element lies in x; n or more where a thread saw none
-    step       how many lanes away the element is that joins          16, 8, 4, 2, 1
-    found      the largest (or the smallest) of each block            4 for n = 1000
-    places     where it lies in x                                     4 for n = 1000
-    warp       the warp whose largest thread 0 looks at               ranges [1, WARPS)
-    tops       the largest of each warp of the block                  WARPS of them
-    tops_at    where it lies in x                                     WARPS of them
-    BLOCK      threads in a block                                     256
-    WARPS      warps in a block                                       8
+    n          elements of the vector                             1000
+    i          the element that this thread compares              range [0, n)
+    tid        the thread in its block                            range [0, BLOCK)
+    best       the largest element of this thread so far, -inf before the first
+    at         its index in x; n or more where a thread has compared none
+    step       distance in lanes to the element that is compared  16, 8, 4, 2, 1
+    found      the maximum (or the minimum) of each block         4 for n = 1000
+    places     its index in x                                     4 for n = 1000
+    warp       the warp whose maximum thread 0 compares           range [1, WARPS)
+    tops       the maximum of each warp of the block              WARPS of them
+    tops_at    its index in x                                     WARPS of them
+    BLOCK      threads per block                                  256
+    WARPS      warps per block                                    8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for both arrays
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for both arrays
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
 """
 
@@ -46,17 +46,17 @@ LOWEST = -np.inf
 
 
 def max_reference(x: npt.ArrayLike) -> float:
-    """Return the largest element, NaN if there is one."""
+    """Return the maximum, NaN if any element is."""
     return float(np.max(np.asarray(x, np.float64)))
 
 
 def min_reference(x: npt.ArrayLike) -> float:
-    """Return the smallest element, NaN if there is one."""
+    """Return the minimum, NaN if any element is."""
     return float(np.min(np.asarray(x, np.float64)))
 
 
 def argmax_reference(x: npt.ArrayLike) -> int:
-    """Return the place of the first NaN, or else of the first of the largest elements."""
+    """Return the index of the first NaN, or else of the first maximum."""
     return int(np.argmax(np.asarray(x, np.float64)))
 
 
@@ -65,7 +65,7 @@ def argmax_reference(x: npt.ArrayLike) -> int:
 
 @cuda.jit(device=True)
 def ahead(value, i, best, at):
-    """Return whether x[i], which is value, is larger than x[at], or as large and before it."""
+    """Return whether x[i], which is value, is larger than x[at], or equal and before it."""
     return larger(value, best) or (i < at and not larger(best, value))
 
 
@@ -74,16 +74,16 @@ def ahead(value, i, best, at):
 
 @cuda.jit
 def max_kernel(x, found):
-    """Find the largest element in the share of each block, each thread first looking at many.
+    """Compute the maximum of the elements of each block, with a grid-stride loop per thread.
 
-    New here   the largest instead of the sum: it is exact, so its order does not matter, and an
-               element may count twice. What the blocks found is looked through by one block in
-               a second launch of this kernel: no atomics, and always the same bits
+    New here   the maximum instead of the sum: it is exact, so the order does not matter, and an
+               element may be compared twice. A second launch of this kernel, with one block,
+               reduces the results of the blocks: no atomics, and the same bits in every run
     Shapes     x (n,), found (blocks,); any n >= 1
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
-    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
-               block is BLOCK, and finds -inf where a block has no element
+    Errors     the host function rejects other dtypes and empty vectors; the kernel assumes its
+               block is BLOCK, and returns -inf where a block has no element
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
@@ -99,22 +99,22 @@ def max_kernel(x, found):
 
 
 def max_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """One load for each element, one store for each block; to compare is no arithmetic."""
+    """One load per element, one store per block; comparisons are not counted."""
     return Cost(bytes=itemsize * (n + (blocks or stride_blocks(n, BLOCK))), flops=0)
 
 
 @cuda.jit
 def min_kernel(x, found):
-    """Find the smallest element in the share of each block, each thread first looking at many.
+    """Compute the minimum of the elements of each block, with a grid-stride loop per thread.
 
-    New here   no comparison of its own: the smallest is minus the largest of all with the sign
-               changed. A change of sign is exact, and NaN stays NaN
+    New here   no comparison of its own: the minimum is minus the maximum of all elements negated.
+               Negation is exact, and NaN stays NaN
     Shapes     x (n,), found (blocks,); any n >= 1
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
-    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
-               block is BLOCK, and finds inf where a block has no element
-    Source     ours
+    Errors     the host function rejects other dtypes and empty vectors; the kernel assumes its
+               block is BLOCK, and returns inf where a block has no element
+    Source     gpukit
     """
     tid = cuda.threadIdx.x
     tops = cuda.shared.array(WARPS, x.dtype)
@@ -133,7 +133,7 @@ def min_kernel(x, found):
 
 @cuda.jit(device=True)
 def first_lane(best, at):
-    """Return, in lane 0, what is ahead in the warp. Every lane of the warp must call it."""
+    """Return, in lane 0, the maximum of the warp and its index. Every lane must call it."""
     step = WARP // 2
     while step > 0:
         other = cuda.shfl_down_sync(ALL_LANES, best, step)
@@ -147,12 +147,12 @@ def first_lane(best, at):
 
 @cuda.jit(device=True)
 def first_thread(best, at, tops, tops_at, tid):
-    """Return, in thread 0, what is ahead in the block. Every thread of the block must call it."""
+    """Return, in thread 0, the maximum of the block and its index. Every thread must call it."""
     best, at = first_lane(best, at)
     if tid % WARP == 0:
         tops[tid // WARP] = best
         tops_at[tid // WARP] = at
-    cuda.syncthreads()  # what is ahead in every warp is written before thread 0 reads it
+    cuda.syncthreads()  # every warp's maximum is written before thread 0 reads it
     if tid == 0:
         for warp in range(1, WARPS):
             other = tops[warp]
@@ -165,25 +165,25 @@ def first_thread(best, at, tops, tops_at, tid):
 
 @cuda.jit
 def argmax_kernel(x, places):
-    """Find where the largest element lies in the share of each block.
+    """Compute the index of the maximum of the elements of each block.
 
-    New here   a value and its place travel together, two shuffles a step. Lanes meet in no
-               order of theirs, so of equal elements the place decides: the lower one is ahead.
-               A place of 4 bytes takes one register and one shuffle where one of 8 takes two
+    New here   a value and its index are exchanged together, with two shuffles per step. Of equal
+               elements the lower index wins, so the order of comparisons does not matter.
+               An index of 4 bytes takes one register and one shuffle where one of 8 takes two
     Shapes     x (n,), places (blocks,); any n >= 1
     Dtypes     float32 or float64 in, int32 or int64 out: int32 while n fits it
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or less; x = element
     Shared     BLOCK / 32 * (itemsize + placesize) bytes, static
     Cost       bytes: itemsize n + placesize blocks; flops: 0; barriers: 1
-    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
-               block is BLOCK, that every block has an element, and that n fits a place
-    Source     ours
+    Errors     the host function rejects other dtypes and empty vectors; the kernel assumes its
+               block is BLOCK, that every block has an element, and that n fits the index dtype
+    Source     gpukit
     """
     tid = cuda.threadIdx.x
     tops = cuda.shared.array(WARPS, x.dtype)
     tops_at = cuda.shared.array(WARPS, places.dtype)
     best = x.dtype.type(LOWEST)
-    # Where it looks first: right as long as all it saw is -inf.
+    # The thread's first element: the right index as long as all that it compares is -inf.
     at = places.dtype.type(cuda.grid(1))
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = x[i]
@@ -196,22 +196,22 @@ def argmax_kernel(x, places):
 
 
 def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4, placesize: int = 4) -> Cost:
-    """One load for each element, one store of a place for each block."""
+    """One load per element, one store of an index per block."""
     return Cost(bytes=itemsize * n + placesize * (blocks or stride_blocks(n, BLOCK)), flops=0)
 
 
 @cuda.jit
 def argmax_finish_kernel(x, places, out):
-    """Find which of some places in x holds the largest element, in one block.
+    """Compute which of the given indices into x has the largest element, in one block.
 
-    New here   a place is enough to hand from launch to launch: the value is looked up in x
+    New here   only the index is stored between the launches: the value is loaded from x again
     Shapes     x (n,), places (m,), out (1,); any n >= 1 and m >= 1
     Dtypes     float32 or float64 x, int32 or int64 places, int64 out
-    Launch     block BLOCK, grid 1; x = place
+    Launch     block BLOCK, grid 1; x = index into places
     Shared     BLOCK / 32 * (itemsize + 8) bytes, static
     Cost       bytes: (itemsize + placesize) m + 8; flops: 0; barriers: 1
-    Errors     the kernel assumes its block is BLOCK, its grid 1, and places to lie in x
-    Source     ours
+    Errors     the kernel assumes its block is BLOCK, its grid 1, and indices within x
+    Source     gpukit
     """
     tid = cuda.threadIdx.x
     tops = cuda.shared.array(WARPS, x.dtype)
@@ -230,7 +230,7 @@ def argmax_finish_kernel(x, places, out):
 
 
 def argmax_finish_cost(m: int, itemsize: int = 4, placesize: int = 4) -> Cost:
-    """A place and a value for each block of the launch before, and one store of 8 bytes."""
+    """An index and a value per block of the first launch, and one store of 8 bytes."""
     return Cost(bytes=(itemsize + placesize) * m + 8, flops=0)
 
 
@@ -239,30 +239,30 @@ def argmax_finish_cost(m: int, itemsize: int = 4, placesize: int = 4) -> Cost:
 
 @signature.takes("x: n")
 def max(x: Any, *, stream: Any = 0) -> Any:
-    """Return the largest element of a float32 or float64 vector, NaN if there is one.
+    """Return the maximum of a float32 or float64 vector, NaN if any element is.
 
-    (n,) gives one number of the same dtype: `[1. 3. 2.]` gives `3.`
-    Raises ValueError for no elements.
+    (n,) gives a scalar of the same dtype: `[1. 3. 2.]` gives `3.`
+    Raises ValueError for an empty vector.
     """
     return _extreme("max", max_kernel, x, stream)
 
 
 @signature.takes("x: n")
 def min(x: Any, *, stream: Any = 0) -> Any:
-    """Return the smallest element of a float32 or float64 vector, NaN if there is one.
+    """Return the minimum of a float32 or float64 vector, NaN if any element is.
 
-    (n,) gives one number of the same dtype: `[2. 1. 3.]` gives `1.`
-    Raises ValueError for no elements.
+    (n,) gives a scalar of the same dtype: `[2. 1. 3.]` gives `1.`
+    Raises ValueError for an empty vector.
     """
     return _extreme("min", min_kernel, x, stream)
 
 
 @signature.takes("x: n")
 def argmax(x: Any, *, stream: Any = 0) -> np.int64:
-    """Return where the largest of a float32 or float64 vector lies, of equal ones the first.
+    """Return the index of the maximum of a float32 or float64 vector, the first of equal ones.
 
-    (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Raises
-    ValueError for none.
+    (n,) gives one index: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Raises
+    ValueError for an empty vector.
     """
     _check_any("argmax", x)
     blocks = stride_blocks(x.shape[0], BLOCK)
@@ -273,7 +273,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
 
 
 def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
-    """Find what is extreme in each block, then in what the blocks found."""
+    """Compute the extreme of each block, then that of the blocks' results."""
     _check_any(function, x)
     blocks = stride_blocks(x.shape[0], BLOCK)
     found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
@@ -283,7 +283,7 @@ def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
 
 
 def _check_any(function: str, x: Any) -> None:
-    """Raise ValueError for a vector without elements."""
+    """Raise ValueError for an empty vector."""
     if x.shape[0] == 0:
         raise ValueError(
             f"{function}: expected x.shape[0] >= 1, got shape (0,). Pass one element or more: "
@@ -292,7 +292,7 @@ def _check_any(function: str, x: Any) -> None:
 
 
 def place_dtype(n: int) -> type[np.int32 | np.int64]:
-    """Return the smaller dtype that holds every place in n elements."""
+    """Return the smaller dtype that holds every index into n elements."""
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 

@@ -1,15 +1,15 @@
-"""Histogram: count how often each value occurs. Many threads, few bins, so atomics collide.
+"""Histogram (bincount): count occurrences of each value, with contended atomics.
 
 Legend
-    n          values to count                                        1000
-    i          the value this thread counts                           ranges [0, n)
-    bins       counts to keep; values outside [0, bins) are not counted  256
-    b          the bin this thread clears or adds up                  ranges [0, bins)
-    tid        the thread in its block                                ranges [0, BLOCK)
-    mine       the block's own counts, in shared memory
-    BLOCK      threads in a block                                     256
+    n          values to count                                         1000
+    i          the value this thread counts                            range [0, n)
+    bins       number of counts; values outside [0, bins) are ignored  256
+    b          the bin that this thread clears or adds                 range [0, bins)
+    tid        the thread in its block                                 range [0, BLOCK)
+    mine       the block's private counts, in shared memory
+    BLOCK      threads per block                                       256
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Dtypes     uint8 or int32 in, int32 out
 """
 
@@ -26,7 +26,7 @@ from gpukit.kernels import vector
 from gpukit.launch import Cost, Variant, stride_blocks
 
 BLOCK = 256
-# The 48 KiB of shared memory that every GPU gives a block, in counts of 4 bytes.
+# The 48 KiB of static shared memory per block of every GPU, in counts of 4 bytes.
 MAX_PRIVATE_BINS = 12288
 
 
@@ -44,15 +44,15 @@ def bincount_reference(x: npt.ArrayLike, bins: int) -> npt.NDArray[np.int64]:
 
 @cuda.jit
 def histogram_atomic_kernel(x, out):
-    """Count every value with an atomic on its bin, one thread for one value.
+    """Count every value with a global atomic on its bin, one thread per value.
 
-    New here   the data say where a thread writes, so two may want one bin at once: the atomic
-               reads, adds and writes in one go. Threads with the same value wait in turn, all
-               threads of the launch where all values are alike
+    New here   the data determine where a thread writes, so two threads may need one bin at the
+               same time: an atomic reads, adds and writes indivisibly. Atomics on one address are
+               serialized, all of them where all values are equal
     Shapes     x (n,), out (bins,); any n, bins >= 1
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = value
-    Cost       bytes: (itemsize + 8) n, less where values are not counted; flops: 0; barriers: 0
-    Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
+    Cost       bytes: (itemsize + 8) n, less where values are ignored; flops: 0; barriers: 0
+    Errors     values outside [0, bins) are ignored; the kernel assumes that out is 0 before
                the launch
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
     """
@@ -64,23 +64,23 @@ def histogram_atomic_kernel(x, out):
 
 
 def histogram_atomic_cost(n: int, itemsize: int = 1) -> Cost:
-    """A load and an atomic for each value, all of them counted."""
+    """A load and an atomic per value, all of them counted."""
     return Cost(bytes=(itemsize + 8) * n, flops=0)
 
 
 @cuda.jit
 def histogram_privatised_kernel(x, out):
-    """Count every value in a copy of the bins for each block, then add up the copies.
+    """Count every value in a private copy of the bins per block, then add the copies.
 
-    New here   atomics in shared memory are fast, and only the threads of one block wait for
-               each other there; global memory sees one atomic a bin and block, whatever n is
+    New here   privatization: atomics in shared memory are fast, and only the threads of one block
+               contend for them; global memory gets one atomic per bin and block, for any n
     Shapes     x (n,), out (bins,); any n >= 1, bins 1 to MAX_PRIVATE_BINS
     Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=max(BLOCK, bins), shared=4 bins), or
                any other; x = value
     Shared     bins * 4 bytes, dynamic
     Cost       bytes: itemsize n + 8 bins blocks; flops: 0; barriers: 2
-    Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
-               the launch, and 4 bins bytes of shared memory in it
+    Errors     values outside [0, bins) are ignored; the kernel assumes that out is 0 before
+               the launch, and 4 bins bytes of dynamic shared memory
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
     """
     tid = cuda.threadIdx.x
@@ -99,7 +99,7 @@ def histogram_privatised_kernel(x, out):
 
 
 def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1) -> Cost:
-    """A load for each value, an atomic for each bin of each block."""
+    """A load per value, an atomic per bin and block."""
     return Cost(bytes=itemsize * n + 8 * bins * blocks, flops=0)
 
 
@@ -113,15 +113,15 @@ def bincount(
     """Return how often each of 0, 1, ..., bins - 1 occurs in a uint8 or int32 vector.
 
     `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,). Values outside [0, bins) are
-    not counted, where np.bincount raises or returns more bins. More than MAX_PRIVATE_BINS bins do
-    not fit into shared memory: then the variant "atomic" counts them whichever is asked for. A
+    ignored, where np.bincount raises or returns more bins. More than MAX_PRIVATE_BINS bins exceed
+    shared memory and are counted by the variant "atomic", whatever variant is given. A
     count above 2**31 - 1 wraps.
     """
     kernel = launch.pick("bincount", VARIANTS, variant).kernel
     bins = launch.check_int("bincount", "bins", bins, least=1)
     result = out.of((bins,))
     grid = launch.grid_1d("bincount", bins, BLOCK)
-    vector.fill_kernel[grid, BLOCK, stream](0, result.array)  # the atomics add to what is there
+    vector.fill_kernel[grid, BLOCK, stream](0, result.array)  # the atomics add to its contents
     n = x.shape[0]
     if n and kernel is histogram_privatised_kernel and bins <= MAX_PRIVATE_BINS:
         kernel[private_blocks(n, bins), BLOCK, stream, 4 * bins](x, result.array)
@@ -134,7 +134,7 @@ def bincount(
 def private_blocks(n: int, bins: int) -> int:
     """Return the grid of histogram_privatised_kernel: a block counts more values than it has bins.
 
-    The shared memory of the bins limits, too, how many blocks are resident at once.
+    The shared memory of the bins also limits how many blocks can be resident at once.
 
     >>> private_blocks(1000, 1000), private_blocks(1001, 1000)
     (1, 2)

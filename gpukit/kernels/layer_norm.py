@@ -1,30 +1,30 @@
-"""Layer norm: bring the numbers of each row to mean 0 and variance 1, then stretch and move them.
+"""Layer norm: normalize each row to mean 0 and variance 1, then scale and shift it.
 
     mean[row]   = sum of x over the row / cols
     rstd[row]   = 1 / sqrt(sum of (x - mean)^2 over the row / cols + eps)
     out         = (x - mean) rstd weight + bias
 
-A row is read to find its mean, again to find its variance, which needs the mean, and again to use
-both. The formula with one reading less, mean of squares less square of mean, subtracts two large
-and nearly equal numbers: of values around 1e5 with a spread of 10 it makes noise, in float32 even
-negative variances. So all variants keep the three steps, and saves by keeping the row on the chip.
+A row is read for its mean, again for its variance, which needs the mean, and again for the output.
+The one-pass formula, mean of squares minus square of mean, subtracts two large and nearly equal
+numbers: for values around 1e5 with a spread of 10 the result is noise, in float32 even negative
+variances. So both variants have all three steps; the second reads the row from shared memory.
 
-Sums, too, lose digits where values are far from 0. So both kernels add up the distances from the
-row's first element: they are as small as the spread, and subtracting near numbers is exact.
+Sums lose digits too where values are far from 0. So both kernels sum the distances from the
+row's first element: they are as small as the spread, and subtracting close numbers is exact.
 
 The gradients are in layer_norm_grad.py.
 
 Legend
-    rows, cols  rows to treat, elements of each                        10000, 1000
-    row, col    the row and the place in it                            ranges [0, rows), [0, cols)
+    rows, cols  rows to normalize, elements per row       10000, 1000
+    row, col    the row and the index in it               range [0, rows), [0, cols)
     lane, tid   the thread in its warp, in its block
     first       the first element of the row
     centre      the mean of the row's distances from `first`
     apart       the distance of an element from the mean
     kept        the row's distances from `first`, in shared memory
     totals      the sum of each warp of the block, in shared memory
-    WARPS       warps in a block of which each has a row of its own    8
-    BLOCK       threads in a block that has one row                    128
+    WARPS       warps per block with one warp per row     8
+    BLOCK       threads per block with one block per row  128
 
 All kernels
     Shapes     x (rows, cols), weight (cols,), bias (cols,), mean (rows,), rstd (rows,),
@@ -50,7 +50,7 @@ WARPS = 8
 BLOCK = 128
 BLOCK_WARPS = BLOCK // WARP
 LEVELS = WARP.bit_length() - 1  # log2(WARP), the additions of a thread in warp_all_sum
-# What remains of 48 KiB of shared memory for the row, in bytes: the rest is for the sums of warps.
+# The bytes of 48 KiB of shared memory that are left for the row after the sums of warps.
 MOST_KEPT = 48 * 1024 - 8 * BLOCK_WARPS
 
 Float64 = npt.NDArray[np.float64]
@@ -74,16 +74,16 @@ def layer_norm_reference(
 
 @cuda.jit
 def layer_norm_two_pass_kernel(x, weight, bias, eps, mean, rstd, out):
-    """Normalise each row in two passes for its statistics and one to write, one warp for one row.
+    """Normalize each row in two passes for its statistics and one for the output, a warp per row.
 
-    New here   sums that all lanes need: a butterfly of shuffles leaves them in every one. The
-               row is read three times; from the second on it may come from a cache
-    Dtypes     float32 or float64, one for all arrays, eps and the accumulators
+    New here   sums that all lanes need: butterfly shuffles leave them in every lane. The row is
+               loaded three times; from the second time on possibly from a cache
+    Dtypes     float32 or float64, the same for all arrays, eps and the accumulators
     Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
     Cost       bytes: itemsize (rows (6 cols + WARP + 2)); flops: rows (11 cols + 1), and 15 in each
                thread of the launch; barriers: 0
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do,
-               and its block to be 32 threads wide
+               and a block 32 threads wide
     Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; Chan, Golub and LeVeque,
                "Algorithms for Computing the Sample Variance", 1983, two passes, shifted
     """
@@ -110,7 +110,7 @@ def layer_norm_two_pass_kernel(x, weight, bias, eps, mean, rstd, out):
 
 
 def layer_norm_two_pass_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Three loads of each element, and 2, 4 and 5 operations; each lane loads `first` once more."""
+    """Three loads per element, and 2, 4 and 5 operations; each lane loads `first` as well."""
     joined = ceil_div(rows, WARPS) * WARPS * WARP * (2 * LEVELS + 5)
     return Cost(
         bytes=itemsize * rows * (6 * cols + WARP + 2), flops=rows * (11 * cols + 1) + joined
@@ -119,18 +119,18 @@ def layer_norm_two_pass_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def layer_norm_block_kernel(x, weight, bias, eps, mean, rstd, out):
-    """Normalise each row, which is read once and kept in shared memory, one block for one row.
+    """Normalize each row, loaded once and held in shared memory, one block per row.
 
-    New here   the second and the third pass read the row on the chip. No barrier is needed for
-               that: a thread reads what it wrote itself. Only the two sums are everybody's
-    Dtypes     float32 or float64, one for all arrays, eps, the accumulators and shared memory
-    Launch     block BLOCK, grid rows; x = place in the row
+    New here   the second and third pass read the row from shared memory, without a barrier,
+               since a thread reads what it wrote itself. Only the two sums are exchanged
+    Dtypes     float32 or float64, the same for all arrays, eps, accumulators and shared memory
+    Launch     block BLOCK, grid rows; x = index in the row
     Shared     BLOCK / 32 * itemsize bytes, static, and cols * itemsize, dynamic
     Cost       bytes: itemsize (rows (4 cols + BLOCK + 2)); flops: rows (9 cols + 1 + 21 BLOCK);
                barriers: 4
-    Errors     the host function rejects shapes that do not fit, and takes
+    Errors     the host function rejects shapes that do not fit, and launches
                layer_norm_two_pass_kernel for rows of more than MOST_KEPT bytes; the kernel assumes
-               that its block is BLOCK, and cols * itemsize bytes of dynamic shared memory
+               its block is BLOCK, and cols * itemsize bytes of dynamic shared memory
     Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; Chan, Golub and LeVeque,
                "Algorithms for Computing the Sample Variance", 1983, two passes, shifted
     """
@@ -157,7 +157,7 @@ def layer_norm_block_kernel(x, weight, bias, eps, mean, rstd, out):
 
 
 def layer_norm_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One load of each element, and 2, 3 and 4 operations; each thread loads `first` once more."""
+    """One load per element, and 2, 3 and 4 operations; each thread loads `first` as well."""
     joined = BLOCK * (2 * (LEVELS + BLOCK_WARPS - 1) + 5)
     return Cost(
         bytes=itemsize * rows * (4 * cols + BLOCK + 2), flops=rows * (9 * cols + 1 + joined)
@@ -185,12 +185,12 @@ def layer_norm(
     normalized_shape are the last axes of input, and the shape of weight and bias, where they are
     given. The result has the shape and dtype of input, float32 or float64. With `return_stats` it
     is (out, mean, rstd), as layer_norm_backward needs them, both of the shape of the other axes.
-    A row that does not fit into shared memory is treated by the variant "two_pass".
+    A row that does not fit into shared memory falls back to the variant "two_pass".
     """
     function = "layer_norm"
     chosen = launch.pick(function, VARIANTS, variant)
     outer, inner = split_shape(function, input, normalized_shape)
-    advice = "It has a number for each of them."
+    advice = "It has an element for each of them."
     for name in out.inputs.keys() - {"input"}:
         launch.check_shape(function, name, out.inputs[name], inner, advice)
     rows, cols = math.prod(outer), math.prod(inner)
@@ -221,7 +221,7 @@ def layer_norm(
 def split_shape(
     function: str, input: Any, normalized_shape: int | tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes of input before those that are normalised over, and these."""
+    """Return the axes of input before the normalized ones, and the normalized ones."""
     one = isinstance(normalized_shape, int)
     inner: tuple[int, ...] = (normalized_shape,) if one else tuple(normalized_shape)  # type: ignore
     shape = tuple(input.shape)
@@ -235,7 +235,7 @@ def split_shape(
 
 
 def parameter(array: Any, size: int, dtype: Any, value: int, stream: Any) -> Any:
-    """Return an array of the device as a vector; one full of `value` where it is None."""
+    """Return an array as a vector on the device; where it is None, one full of `value`."""
     if array is not None:
         return array.reshape(size)
     made = launch.empty((size,), dtype)

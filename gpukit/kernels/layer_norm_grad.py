@@ -1,4 +1,4 @@
-"""Gradients of layer norm: of the input row by row, of weight and bias column by column.
+"""Gradients of layer norm: of the input, by row, and of weight and bias, by column.
 
 With y = (x - mean) rstd and g = grad_out weight,
 
@@ -6,22 +6,22 @@ With y = (x - mean) rstd and g = grad_out weight,
     grad_weight = sum of grad_out y over the rows
     grad_bias   = sum of grad_out over the rows
 
-Every element of a row moves the mean and the variance, and through them all others: so two means
-are subtracted. What is left of the gradient neither moves nor stretches the row, for a row that is
-moved or stretched comes out the same.
+Every element of a row affects the mean and the variance, and through them all others: so two means
+are subtracted. The gradient that is left neither shifts nor scales the row, because a shifted or
+scaled row has the same result.
 
 Legend
-    rows, cols  rows to treat, elements of each                        10000, 1000
-    row, col    the row and the place in it                            ranges [0, rows), [0, cols)
+    rows, cols  rows to normalize, elements per row                    10000, 1000
+    row, col    the row and the index in it                            range [0, rows), [0, cols)
     lane        the thread in its warp
-    y           the element, normalised
-    part        the share of the rows that a block adds up             range [0, parts)
-    parts       shares, each with sums of its own, added up later      64
-    WARPS       warps in a block of which each has a row of its own    8
-    BLOCK       threads in a block that adds up columns                128
+    y           the normalized element
+    part        the chunk of rows that a block sums                    range [0, parts)
+    parts       chunks, each with its own sums, which are added later  64
+    WARPS       warps per block with one warp per row                  8
+    BLOCK       threads per block that sums columns                    128
 
 All kernels
-    Dtypes     float32 or float64, one for all arrays and the accumulators
+    Dtypes     float32 or float64, the same for all arrays and the accumulators
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from gpukit.launch import Cost, Variant, ceil_div
 
 Float64 = npt.NDArray[np.float64]
 
-# Rows that a block adds up at least, and the most shares: enough to fill a GPU.
+# Minimum rows per block, and maximum number of chunks: enough to fill a GPU.
 SHARE = 64
 MOST_PARTS = 64
 
@@ -67,17 +67,17 @@ def layer_norm_backward_reference(
 
 @cuda.jit
 def layer_norm_grad_input_kernel(grad_out, x, mean, rstd, weight, grad_x):
-    """Compute the gradient of the input, one warp for one row.
+    """Compute the gradient of the input, one warp per row.
 
     New here   two sums at once, over a row that is read twice; mean and rstd of the forward pass
-               save the two passes that it needed for them
+               save the two passes that computed them
     Shapes     grad_out, x and grad_x (rows, cols), mean and rstd (rows,), weight (cols,); any
                sizes >= 1, C order
     Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
     Cost       bytes: itemsize rows (7 cols + 2 WARP); flops: 13 rows cols, and 12 in each thread
                of the launch; barriers: 0
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do,
-               and its block to be 32 threads wide
+               and a block 32 threads wide
     Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; the chain rule
     """
     row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
@@ -99,20 +99,20 @@ def layer_norm_grad_input_kernel(grad_out, x, mean, rstd, weight, grad_x):
 
 
 def layer_norm_grad_input_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Two loads of grad_out, x and weight and a store for each element, 6 operations and 7."""
+    """Two loads of grad_out, x and weight and a store per element, 6 operations and 7."""
     joined = ceil_div(rows, WARPS) * WARPS * WARP * (2 * LEVELS + 2)
     return Cost(bytes=itemsize * rows * (7 * cols + 2 * WARP), flops=13 * rows * cols + joined)
 
 
 @cuda.jit
 def layer_norm_grad_weight_kernel(grad_out, x, mean, rstd, grad_weight, grad_bias):
-    """Add up the gradients of weight and bias over a share of the rows, one thread for one column.
+    """Sum the gradients of weight and bias over a chunk of rows, one thread per column.
 
-    New here   two sums down a column, in shares: a thread for each column alone would be too few
+    New here   two column sums, in chunks of rows: one thread per column alone would be too few
                for a GPU, and atomics would add in an order that differs from run to run
     Shapes     grad_out and x (rows, cols), mean and rstd (rows,), grad_weight and grad_bias
                (parts, cols); any sizes >= 1, C order
-    Launch     block BLOCK, grid (ceil_div(cols, BLOCK), parts); x = column, y = share of the rows
+    Launch     block BLOCK, grid (ceil_div(cols, BLOCK), parts); x = column, y = chunk of rows
     Cost       bytes: itemsize cols (4 rows + 2 parts); flops: 5 rows cols; barriers: 0
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
     Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; the chain rule
@@ -130,7 +130,7 @@ def layer_norm_grad_weight_kernel(grad_out, x, mean, rstd, grad_weight, grad_bia
 
 
 def layer_norm_grad_weight_cost(rows: int, cols: int, parts: int = 1, itemsize: int = 4) -> Cost:
-    """Four loads and five operations for each element, and two stores for each column and share."""
+    """Four loads and five operations per element, and two stores per column and chunk."""
     return Cost(bytes=itemsize * cols * (4 * rows + 2 * parts), flops=5 * rows * cols)
 
 
@@ -154,8 +154,8 @@ def layer_norm_backward(
 ) -> Any:
     """Return the gradients of layer norm's input, weight and bias.
 
-    mean and rstd are what layer_norm returned with `return_stats`; their shape says which axes of
-    input, which has the shape of grad_out, were normalised over. The gradients of weight and bias
+    mean and rstd are what layer_norm returned with `return_stats`; their shape tells which axes of
+    input, which has the shape of grad_out, were normalized. The gradients of weight and bias
     have the shape of these axes, with and without a weight. `out`, if given, is a tuple of three.
     """
     function = "layer_norm_backward"

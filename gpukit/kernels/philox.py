@@ -1,26 +1,26 @@
-"""Random numbers that are counted, not remembered: word i is a function of a key and of i.
+"""Counter-based random numbers (Philox4x32-10): word i is a function of a seed and of i.
 
-An ordinary generator makes each number from the one before, so threads would have to wait for one
-another, or each would carry a state of its own in memory. Philox encrypts a counter instead: who
-knows the key and the counter has the number, in any order, on any device, as often as wanted.
+An ordinary generator computes each number from the one before, so threads would have to wait for
+one another, or each would store a state of its own. Philox encrypts a counter instead: the key and
+the counter determine the number, in any order, on any device, as often as needed.
 
     counter   128 bits   the lower 64 count, the upper 64 are the offset
     key        64 bits   the seed
-    words     4 * 32 bits for each counter: element i of an array gets word i % 4 of counter i // 4
+    words     4 * 32 bits per counter: element i of an array gets word i % 4 of counter i // 4
 
-So numbers depend on neither block nor grid, and those of two offsets never meet: a program takes
-one offset for each array that it draws, for example the number of the training step.
+So the numbers do not depend on block or grid, and different offsets never share a counter: a
+program uses one offset per array that it draws, for example the index of the training step.
 
 Legend
-    n          numbers to draw                                        1000
-    i          the element                                            range [0, n)
-    k          the counter that this thread encrypts                  ranges [0, n / 4)
-    tid        the thread in its block                                range [0, BLOCK)
+    n          numbers to draw                        1000
+    i          the element                            range [0, n)
+    k          the counter that this thread encrypts  range [0, n / 4)
+    tid        the thread in its block                range [0, BLOCK)
     a, b, c, d the four words of a counter, later those of the result
-    words      the block's words, in shared memory                    TILE of them
-    BLOCK      threads in a block                                     256
-    WORDS      words of a counter                                     4
-    TILE       elements of a block                                    1024
+    words      the block's words, in shared memory    TILE of them
+    BLOCK      threads per block                      256
+    WORDS      words per counter                      4
+    TILE       elements per block                     1024
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ WORDS = 4
 TILE = BLOCK * WORDS
 ROUNDS = 10
 
-# Uint64, for a product of two words has 64 bits. The numbers are those of the paper.
+# Uint64, because a product of two words has 64 bits. The constants are those of the paper.
 FACTOR_0, FACTOR_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 STEP_0, STEP_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
-# A float32 has 24 bits for its digits.
+# A float32 has 24 bits of significand.
 DROPPED_BITS = np.uint32(8)
 SPACING = np.float32(2.0**-24)
 
@@ -54,7 +54,7 @@ SPACING = np.float32(2.0**-24)
 
 
 def words_reference(n: int, seed: int, offset: int = 0) -> npt.NDArray[np.uint32]:
-    """Return the first n words that belong to a seed and an offset."""
+    """Return the first n words for a seed and an offset."""
     count = np.arange(launch.ceil_div(n, WORDS), dtype=np.uint64)
     a, b = count & LOW, count >> HALF
     c, d = (np.full_like(count, part) for part in (offset & int(LOW), offset >> 32))
@@ -68,7 +68,7 @@ def words_reference(n: int, seed: int, offset: int = 0) -> npt.NDArray[np.uint32
 
 
 def rand_reference(n: int, seed: int, offset: int = 0) -> npt.NDArray[np.float64]:
-    """Return the first n numbers in [0, 1) that belong to a seed and an offset."""
+    """Return the first n numbers in [0, 1) for a seed and an offset."""
     made: npt.NDArray[np.float64] = (words_reference(n, seed, offset) >> 8) / 2.0**24
     return made
 
@@ -80,9 +80,9 @@ def rand_reference(n: int, seed: int, offset: int = 0) -> npt.NDArray[np.float64
 def philox(key, low, high):
     """Return the four uint32 words of the counter high * 2^64 + low; all three are uint64.
 
-    Ten times, two words are multiplied by constants: the upper halves of the products mix with the
-    other two words and the key, the lower halves take their places. Upper halves of a, b, c and d
-    hold leftovers, which the masks keep out of the products.
+    Ten rounds: two words are multiplied by constants; the upper halves of the products are mixed
+    with the other two words and the key, the lower halves replace those words. The upper halves of
+    a, b, c and d hold leftovers, which the masks remove before the products.
 
     Source: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011,
     Philox4x32-10
@@ -101,7 +101,7 @@ def philox(key, low, high):
 def uniform(word):
     """Return a float32 in [0, 1) from the upper 24 bits of a word.
 
-    Every multiple of 2^-24 below 1 is as likely as any other, and no rounding can make a 1.
+    Every multiple of 2^-24 below 1 is equally likely, and no rounding can produce 1.
     PyTorch does the same on a CPU with the lower 24 bits; on a GPU it draws from (0, 1].
     """
     return np.float32(word >> DROPPED_BITS) * SPACING
@@ -109,10 +109,10 @@ def uniform(word):
 
 @cuda.jit(device=True)
 def block_words(words, seed, offset):
-    """Leave in words the TILE words that belong to the elements of this block; all threads call it.
+    """Store the TILE words of the elements of this block in words; all threads call it.
 
-    A thread makes four neighbouring words at once. Behind the barrier each may use those of the
-    elements that it visits, so that neighbouring threads visit neighbours.
+    A thread computes four neighbouring words at once. After the barrier each may read those of
+    any element, so that neighbouring threads can access neighbouring elements.
     """
     tid = cuda.threadIdx.x
     first = WORDS * tid
@@ -121,7 +121,7 @@ def block_words(words, seed, offset):
     words[first + 1] = b
     words[first + 2] = c
     words[first + 3] = d
-    cuda.syncthreads()  # all words are there before any thread reads another thread's
+    cuda.syncthreads()  # all words are written before threads read each other's
 
 
 # --- Kernel ----------------------------------------------------------------------------------
@@ -129,16 +129,16 @@ def block_words(words, seed, offset):
 
 @cuda.jit
 def rand_kernel(seed, offset, out):
-    """Draw numbers that are evenly distributed over [0, 1), four for each thread.
+    """Draw numbers uniformly distributed over [0, 1), four per thread.
 
-    New here   numbers by chance without a state: a thread computes what the sequence has in its
-               place, so a launch of another shape draws the same numbers
+    New here   random numbers without a state: a thread computes the numbers of its position in the
+               sequence, so a launch of another shape draws the same ones
     Shapes     out (n,); any n >= 1
     Dtypes     float32 out; seed and offset uint64
-    Launch     block BLOCK, grid ceil_div(n, TILE); x = four elements
+    Launch     block BLOCK, grid ceil_div(n, TILE); x = group of four elements
     Shared     TILE * 4 bytes, static
-    Cost       bytes: 4 n; flops: n; barriers: 1. The work is in the integers: 20 products a counter
-    Errors     the kernel assumes that its block is BLOCK
+    Cost       bytes: 4 n; flops: n; barriers: 1. The work is integer: 20 products per counter
+    Errors     the kernel assumes its block is BLOCK
     Source     Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011
     """
     words = cuda.shared.array(TILE, np.uint32)
@@ -150,7 +150,7 @@ def rand_kernel(seed, offset, out):
 
 
 def rand_cost(n: int) -> Cost:
-    """One product and one store for each number."""
+    """One product and one store per number."""
     return Cost(bytes=4 * n, flops=n)
 
 
@@ -158,10 +158,10 @@ def rand_cost(n: int) -> Cost:
 
 
 def rand(*size: int, seed: int, offset: int = 0, out: Any = None, stream: Any = 0) -> Any:
-    """Return float32 numbers, evenly distributed over [0, 1), of the shape `size`.
+    """Return float32 numbers, uniformly distributed over [0, 1), of the shape `size`.
 
-    The same seed and offset give the same bits on every target; another offset, numbers that have
-    nothing to do with them. Seed and offset are whole numbers from 0 to 2**64 - 1.
+    The same seed and offset give the same bits on every target; another offset gives independent
+    numbers. Seed and offset are integers from 0 to 2**64 - 1.
     """
     shape = tuple(launch.check_int("rand", "size", n, least=0) for n in size)
     chance = counted("rand", seed, offset)
@@ -173,7 +173,7 @@ def rand(*size: int, seed: int, offset: int = 0, out: Any = None, stream: Any = 
 
 
 def counted(function: str, seed: int, offset: int) -> tuple[np.uint64, np.uint64]:
-    """Return a seed and an offset as kernels take them; raise unless both have at most 64 bits."""
+    """Return a seed and an offset as uint64; raise unless both fit."""
     made = []
     for name, value in (("seed", seed), ("offset", offset)):
         number = launch.check_int(function, name, value, least=0)

@@ -1,23 +1,23 @@
-"""Pooling: the largest or the mean of each window of an image.
+"""Max pooling and average pooling of images.
 
-Each channel of each image is pooled by itself, so kernels see planes. Around the image lie
-`padding` pixels of nothing: never the largest, and 0 for a mean. Gradients are in pool_grad.py.
+Each channel of each image is pooled by itself, so the kernels see planes. The `padding` pixels
+around the image are never the maximum, and 0 for a mean. Gradients are in pool_grad.py.
 
 Legend
-    P, plane     channels of all images, and one of them              64 * 32, [0, P)
-    H, W         rows and columns of a plane of the image             224, 224
-    row, col     a window, a pixel of out                             [0, 112)
-    h, w         a pixel of the image                                 [0, 224)
-    top, left    the first pixel of a window, on the padding maybe    [-1, 224)
-    T            places of all windows that lie inside the image, of all planes
+    P, plane     channels of all images, and one of them   64 * 32, [0, P)
+    H, W         rows and columns of a plane of the image  224, 224
+    row, col     a window, a pixel of out                  [0, 112)
+    h, w         a pixel of the image                      [0, 224)
+    top, left    the first pixel of a window, possibly on the padding [-1, 224)
+    T            taps inside the image, of all windows and planes
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator; indices int64; the rest
-               int
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator; indices int64;
+               the rest int
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y),
                min(P, 65535)); x = col, y = row, z = plane
     Errors     the host functions reject shapes that do not fit and padding of more than half of a
-               window; the kernels assume all of that
+               window; the kernels assume none of these
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Float64 = npt.NDArray[np.float64]
 def max_pool2d_reference(
     image: npt.ArrayLike, window: Pair, *, stride: Pair, padding: Pair = NONE, dilation: Pair = ONE
 ) -> Float64:
-    """Return the largest number that each window sees of planes (P, H, W), or NaN."""
+    """Return the maximum of each window of planes (P, H, W), or NaN if there is one."""
     moves = window, stride, padding, dilation, -np.inf
     largest: Float64 = seen_by(np.asarray(image, np.float64), *moves).max((3, 4))
     return largest
@@ -70,7 +70,7 @@ def avg_pool2d_reference(
     padding: Pair = NONE,
     count_include_pad: bool = True,
 ) -> Float64:
-    """Return the mean of what each window sees of planes (P, H, W)."""
+    """Return the mean of each window of planes (P, H, W)."""
     image = np.asarray(image, np.float64)
     there = np.full(image.shape, 1.0)
     moves = window, stride, padding, ONE, 0.0
@@ -99,13 +99,13 @@ def reach_of(window: Pair, dilation: Pair) -> Pair:
 
 @cuda.jit
 def max_pool2d_kernel(image, window, stride, padding, dilation, out, indices):
-    """Find the largest number of each window and where it lies, one thread for one window.
+    """Compute the maximum of each window and its index, one window per thread.
 
-    New here   the place goes with the number, for the gradient goes back to it alone. Of equal
-               numbers the first counts; NaN is larger than every number, and the last NaN counts
+    New here   the index is stored with the maximum, because only that pixel gets the gradient. Of
+               equal elements the first counts; NaN is larger than every number; the last NaN counts
     Shapes     image (P, H, W), window (2,), stride (2,), padding (2,), dilation (2,),
                out (P, rows, cols), indices (P, rows, cols) or None; any sizes >= 1, C order
-    Cost       bytes: itemsize (T + out.size) + 8 indices.size; flops: 0, for comparing is not
+    Cost       bytes: itemsize (T + out.size) + 8 indices.size; flops: 0, comparisons are not
                counted; barriers: 0
     Source     Scherer, Müller and Behnke, "Evaluation of Pooling Operations in Convolutional
                Architectures for Object Recognition", 2010
@@ -120,7 +120,7 @@ def max_pool2d_kernel(image, window, stride, padding, dilation, out, indices):
                 for w in range(left, left + window[1] * dilation[1], dilation[1]):
                     if 0 <= h < image.shape[1] and 0 <= w < image.shape[2]:
                         value = image[plane, h, w]
-                        if value > best or value != value or best_at < 0:  # NaN equals nothing
+                        if value > best or value != value or best_at < 0:  # NaN != NaN
                             best = value
                             best_at = h * image.shape[2] + w
             out[plane, row, col] = best
@@ -138,7 +138,7 @@ def max_pool2d_cost(
     itemsize: int = 4,
     placesize: int = PLACE,
 ) -> Cost:
-    """One load for each place of a window that lies inside; a number and an index stored."""
+    """One load per element of a window inside the image; a maximum and an index stored."""
     planes, *size = image
     geometry = tuple(size), window, stride, padding, dilation
     stores = math.prod(out_sizes(*geometry))
@@ -148,10 +148,10 @@ def max_pool2d_cost(
 
 @cuda.jit
 def avg_pool2d_kernel(image, window, stride, padding, include_pad, out):
-    """Compute the mean of each window, one thread for one window.
+    """Compute the mean of each window, one window per thread.
 
-    New here   by what to divide: by all places of the window, so that those outside count as
-               zeros, or by those inside the image
+    New here   two divisors: the number of all elements of the window, so that those on the padding
+               count as zeros, or the number of those inside the image
     Shapes     image (P, H, W), window (2,), stride (2,), padding (2,), include_pad bool,
                out (P, rows, cols); any sizes >= 1, C order
     Cost       bytes: itemsize (T + out.size); flops: T + out.size; barriers: 0
@@ -175,7 +175,7 @@ def avg_pool2d_kernel(image, window, stride, padding, include_pad, out):
 def avg_pool2d_cost(
     image: Shape, window: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
 ) -> Cost:
-    """One load and one addition for each place inside; one division and one store a window."""
+    """One load and one addition per element inside; one division and one store per window."""
     planes, *size = image
     geometry = tuple(size), window, stride, padding, ONE
     places, stores = taps_inside(*geometry), math.prod(out_sizes(*geometry))
@@ -197,11 +197,11 @@ def max_pool2d(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the largest number of each window, and where they lie if they are asked for.
+    """Return the maximum of each window, and on request their indices.
 
     Input (N, C, H, W), float32 or float64, and kernel_size 2 give (N, C, H // 2, W // 2): the
-    stride is the kernel_size unless it is said. Sizes are numbers or pairs (down, across). Indices
-    are int64, h W + w, as PyTorch's. NaN is larger than every number.
+    stride is the kernel_size by default. Sizes are numbers or pairs (down, across). Indices
+    are int64, h W + w, as in PyTorch. NaN is larger than every number.
     """
     window, moves, shape = pooled_shape(
         "max_pool2d", input.shape, kernel_size, stride, padding, dilation
@@ -225,11 +225,11 @@ def avg_pool2d(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the mean of each window, in which places on the padding count as zeros.
+    """Return the mean of each window, to which elements on the padding contribute zeros.
 
     Input (N, C, H, W), float32 or float64, and kernel_size 2 give (N, C, H // 2, W // 2): the
-    stride is the kernel_size unless it is said. Sizes are numbers or pairs (down, across). Without
-    count_include_pad the places on the padding do not count.
+    stride is the kernel_size by default. Sizes are numbers or pairs (down, across). Without
+    count_include_pad the elements on the padding are not counted.
     """
     window, moves, shape = pooled_shape("avg_pool2d", input.shape, kernel_size, stride, padding, 1)
     result = out.of(shape)
@@ -242,7 +242,7 @@ def avg_pool2d(
 def pooled_shape(
     function: str, shape: Shape, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Pair, Windows, Shape]:
-    """Return the same for images of a shape."""
+    """Return the windows of images of a shape, and the shape of the result."""
     window = pair(function, "kernel_size", kernel_size, least=1)
     stride = window if stride is None else stride
     padding, dilation = (
@@ -259,12 +259,12 @@ def pooled_shape(
 
 
 def planes(flat: Any, shape: Shape) -> Any:
-    """Return images (N, C, H, W), given on one axis, as planes (N C, H, W)."""
+    """Return images (N, C, H, W), given as a flat array, as planes (N C, H, W)."""
     return flat.reshape(shape[0] * shape[1], *shape[2:])
 
 
 def _launch(variant: Variant, input: Any, given: Any, shape: Shape, stream: Any) -> None:
-    """Launch a kernel with one thread for each window, unless there is none."""
+    """Launch a kernel with one thread per window, unless there is none."""
     if math.prod(shape):
         grid = variant.grid(variant.name, shape[3], shape[2], shape[0] * shape[1])
         variant.kernel[grid, variant.block, stream](planes(input, input.shape), *given)

@@ -1,26 +1,26 @@
-"""Gradients of pooling: to the pixel that was the largest, or to all pixels of a window alike.
+"""Gradients of max pooling and average pooling, without atomics.
 
-Where windows do not overlap no two of them meet in a pixel, and each may write what is its own.
-Where they do, each pixel asks the windows that lie over it: no atomics, the same bits in every run.
+Where windows do not overlap, each may write to its own pixels (a scatter). Where they do, each
+pixel sums over the windows on it (a gather): the bits are the same in every run.
 
 Legend
-    P, plane     channels of all images, and one of them              64 * 32, [0, P)
-    H, W         rows and columns of a plane of the image             224, 224
-    row, col     a window, a pixel of grad_out                        [0, 112)
-    h, w         a pixel of the image                                 [0, 224)
-    at           a pixel of a plane as one number, h W + w            [0, H W)
-    more_h       windows below the first that can span a pixel too    1
-    last_h       the row behind the last that a window spans
-    reach        pixels from the first of a window to its last, and 1 more: dilation (n - 1) + 1
+    P, plane     channels of all images, and one of them            64 * 32, [0, P)
+    H, W         rows and columns of a plane of the image           224, 224
+    row, col     a window, a pixel of grad_out                      [0, 112)
+    h, w         a pixel of the image                               [0, 224)
+    at           a pixel of a plane as a flat index, h W + w        [0, H W)
+    more_h       windows below the first that can span a pixel too  1
+    last_h       the row after the last that a window spans
+    reach        pixels that a window spans: dilation (n - 1) + 1
     T            pixels inside the image that windows span, of all windows and planes
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator; indices int64; the rest
-               int
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator; indices int64;
+               the rest int
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
                min(P, 65535)); x = w, y = h, z = plane of grad
     Errors     the host functions reject shapes that do not fit and padding of more than half of a
-               window; the kernels assume all of that
+               window; the kernels assume none of these
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from gpukit.launch import Cost, Variant
 def max_pool2d_backward_reference(
     grad_out: npt.ArrayLike, indices: npt.NDArray[Any], size: Pair
 ) -> Float64:
-    """Return planes of `size` with each gradient added where its window found the largest."""
+    """Return planes of `size` with each gradient added at the index of its window's maximum."""
     grad_out = np.asarray(grad_out, np.float64)
     grad = np.zeros((len(grad_out), math.prod(size)))
     planes = np.arange(len(grad_out))[:, None]
@@ -73,7 +73,7 @@ def avg_pool2d_backward_reference(
     padding: Pair = NONE,
     count_include_pad: bool = True,
 ) -> Float64:
-    """Return planes of `size`: each gradient shared out over the pixels of its window."""
+    """Return planes of `size` with each gradient distributed over the pixels of its window."""
     grad_out = np.asarray(grad_out, np.float64)
     moves = window, stride, padding, ONE, 0.0
     counts = math.prod(window)
@@ -92,17 +92,17 @@ def avg_pool2d_backward_reference(
 
 @cuda.jit
 def max_pool2d_scatter_kernel(grad_out, indices, grad):
-    """Store each gradient where its window found the largest number, one thread for one window.
+    """Store each gradient at the index of its window's maximum, one window per thread.
 
-    New here   a scatter without atomics, for windows that do not overlap: no two of them can have
-               found the same pixel. All other pixels are 0 before the launch
+    New here   a scatter without atomics, for windows that do not overlap: no two of them have the
+               same maximum. All other pixels are 0 before the launch
     Shapes     grad_out (P, rows, cols), indices (P, rows, cols), grad (P, H W), which is 0; any
                sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
                ceil_div(rows, BLOCK_Y), min(P, 65535)); x = col, y = row, z = plane of grad_out
     Cost       bytes: (2 itemsize + 8) grad_out.size; flops: 0; barriers: 0
-    Errors     as the others; an index outside of the plane is left out
-    Source     ours
+    Errors     as the others; an index outside the plane is ignored
+    Source     gpukit
     """
     col, row = cuda.grid(2)
     if row < grad_out.shape[1] and col < grad_out.shape[2]:
@@ -113,22 +113,22 @@ def max_pool2d_scatter_kernel(grad_out, indices, grad):
 
 
 def max_pool2d_scatter_cost(p: int, rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One gradient and one index loaded, one gradient stored for each window."""
+    """One gradient and one index loaded, one gradient stored per window."""
     return Cost(bytes=(2 * itemsize + PLACE) * p * rows * cols, flops=0)
 
 
 @cuda.jit
 def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
-    """Add up the gradients of all windows that found a pixel largest, one thread for one pixel.
+    """Sum the gradients of all windows whose maximum is a pixel, one pixel per thread.
 
-    New here   the question turned around, for windows that overlap: which of those that lie over
-               me found me? With 3 x 3 and stride 2 there are at most four. Each thread asks as
-               many, also one that fewer lie over: so all threads of a warp go round alike
+    New here   a gather, for windows that overlap: a pixel looks up, among the windows on it, those
+               whose maximum it is. With 3 x 3 and stride 2 there are at most four. Each thread
+               tests that many, also where fewer are on its pixel, so the loops of a warp are equal
     Shapes     grad_out (P, rows, cols), indices (P, rows, cols), reach (2,), stride (2,),
                padding (2,), grad (P, H, W); any sizes >= 1, C order
     Cost       bytes: (itemsize + 8) T + itemsize grad.size; flops: T, with reach for the window;
                barriers: 0
-    Source     ours
+    Source     gpukit
     """
     w, h = cuda.grid(2)
     _, rows, cols = grad_out.shape
@@ -154,7 +154,7 @@ def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
 def max_pool2d_gather_cost(
     image: Shape, reach: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
 ) -> Cost:
-    """For each window over each pixel a gradient and an index, and one addition."""
+    """Per window on each pixel a gradient and an index, and one addition."""
     planes, *size = image
     pairs = taps_inside(tuple(size), reach, stride, padding, ONE)
     moved = (itemsize + PLACE) * pairs + itemsize * math.prod(size)
@@ -163,14 +163,14 @@ def max_pool2d_gather_cost(
 
 @cuda.jit
 def avg_pool2d_backward_kernel(grad_out, window, stride, padding, include_pad, grad):
-    """Add up the parts of all windows that lie over a pixel, one thread for one pixel.
+    """Sum the contributions of all windows on a pixel, one pixel per thread.
 
-    New here   every pixel of a window gets the same part of its gradient, by the count that the
-               mean was divided by, which for a window at an edge may be smaller
+    New here   every pixel of a window gets the same fraction of its gradient, by the divisor of the
+               mean, which may be smaller for a window at an edge
     Shapes     grad_out (P, rows, cols), window (2,), stride (2,), padding (2,), include_pad bool,
                grad (P, H, W); any sizes >= 1, C order
     Cost       bytes: itemsize (T + grad.size); flops: 2 T; barriers: 0
-    Source     ours
+    Source     gpukit
     """
     w, h = cuda.grid(2)
     _, rows, cols = grad_out.shape
@@ -197,7 +197,7 @@ def avg_pool2d_backward_kernel(grad_out, window, stride, padding, include_pad, g
 def avg_pool2d_backward_cost(
     image: Shape, window: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
 ) -> Cost:
-    """For each window over each pixel a load, a division and an addition; one store a pixel."""
+    """Per window on each pixel a load, a division and an addition; one store per pixel."""
     planes, *size = image
     pairs = taps_inside(tuple(size), window, stride, padding, ONE)
     return Cost(bytes=itemsize * planes * (pairs + math.prod(size)), flops=2 * planes * pairs)
@@ -226,7 +226,7 @@ def max_pool2d_backward(
 
     grad_out and the int64 indices that max_pool2d returned, both (N, C, rows, cols), and
     input_size (N, C, H, W) give (N, C, H, W). The variant scatter takes windows that do not
-    overlap; gather takes the others, and adds up where several found one pixel.
+    overlap and falls back to gather, which adds where several windows have the same maximum.
     """
     function = "max_pool2d_backward"
     chosen = launch.pick(function, MAX_VARIANTS, variant)
@@ -282,7 +282,7 @@ def _back(
     out: Any,
     stream: Any,
 ) -> Any:
-    """Return what a kernel makes of grad_out, the first of `arrays`: gradients of a shape."""
+    """Launch a kernel on grad_out, the first of `arrays`, and return gradients of a shape."""
     grad_out = arrays[0]
     launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
     result = out.of(shape)
@@ -290,7 +290,7 @@ def _back(
         moved = [planes(array, size) for array in arrays]
         grad = planes(result.flat(), shape)
         across = shape
-        if variant.name == "scatter":  # what no window found stays 0
+        if variant.name == "scatter":  # pixels that are no maximum stay 0
             vector.fill(grad.size, 0, dtype=grad.dtype, out=result.flat(), stream=stream)
             grad = grad.reshape(grad.shape[0], shape[2] * shape[3])
             across = size

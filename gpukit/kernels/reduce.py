@@ -1,21 +1,21 @@
-"""Sum: many threads, one number, in one launch. Trees or shuffles add up a block, atomics the rest.
+"""Sum reduction in one launch: trees or shuffles within a block, atomics across blocks.
 
-Read `reduce_trees` first: its variants leave a partial sum for each block and need more launches.
-`sum` takes the variants of both. How a block adds up is said once, in `gpukit.collectives`.
+Read `reduce_trees` first: its variants leave a partial sum per block and need more launches.
+`sum` takes the variants of both. `gpukit.collectives` has the reductions of a block.
 
 Legend
-    n          elements to add                                        1000
-    i          the element this thread loads                          ranges [0, n)
-    tid        the thread in its block                                ranges [0, BLOCK)
-    tile       the block's values in shared memory, added up in place
-    acc        the sum this thread holds in a register
-    k          the four elements that this thread loads at once      ranges [0, n / 4)
-    totals     the sum of each warp of the block                      WARPS of them
-    WIDTH      elements of one load of 16 bytes                       4
-    BLOCK      threads in a block, a power of two                     256
-    WARPS      warps in a block                                       8
+    n          elements to add                                    1000
+    i          the element this thread loads                      range [0, n)
+    tid        the thread in its block                            range [0, BLOCK)
+    tile       the block's values in shared memory, summed in place
+    acc        this thread's accumulator, a register
+    k          the group of four elements that this thread loads  range [0, n / 4)
+    totals     the sum of each warp of the block                  WARPS of them
+    WIDTH      elements per 16-byte load                          4
+    BLOCK      threads per block, a power of two                  256
+    WARPS      warps per block                                    8
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
                and that out[0] is 0 before the launch
@@ -43,7 +43,7 @@ WARPS = BLOCK // WARP
 
 
 def sum_reference(x: npt.ArrayLike) -> float:
-    """Return the sum of x, added in float64."""
+    """Return the sum of x, accumulated in float64."""
     return float(np.sum(x, dtype=np.float64))
 
 
@@ -52,16 +52,16 @@ def sum_reference(x: npt.ArrayLike) -> float:
 
 @cuda.jit
 def sum_atomic_kernel(x, out):
-    """Add up all elements in one launch, BLOCK elements and one atomic for each block.
+    """Sum a vector in one launch, BLOCK elements and one atomic per block.
 
-    New here   the blocks add their sums straight into out[0]; the atomic lets no addition be
-               lost, and the order of the blocks, so the last bits, may differ between runs
+    New here   the blocks add their sums to out[0] with atomics, so that no addition is lost; the
+               order of the blocks, and with it the last bits, may differ between runs
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the tree
+    Dtypes     float32 or float64, the same for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: BLOCK blocks; barriers: 1 + log2(BLOCK)
-    Source     ours
+    Source     gpukit
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
@@ -80,14 +80,14 @@ def sum_atomic_cost(n: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def sum_grid_stride_kernel(x, out):
-    """Add up all elements in one launch, each thread first adding many of its own.
+    """Sum a vector in one launch, with a grid-stride loop per thread and then a tree.
 
     New here   a grid-stride loop before the tree: most additions need no barrier and no shared
-               memory. As many blocks as are resident at once keep the device busy; more would only
-               add trees and atomics, so the grid is sized by the device, whatever n is. The order
-               of additions depends on the grid, and so do the last bits
+               memory. As many blocks as can be resident at once saturate the device; more would
+               only add trees and atomics, so the grid is sized by the device, not by n. The order
+               of additions, and with it the last bits, depends on the grid
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays, the accumulator and the tree
+    Dtypes     float32 or float64, the same for both arrays, the accumulator and the tree
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 7
@@ -104,20 +104,20 @@ def sum_grid_stride_kernel(x, out):
 
 
 def sum_grid_stride_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """One addition for each element, then a tree and an atomic for each block."""
+    """One addition per element, then a tree and an atomic per block."""
     blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + BLOCK * blocks)
 
 
 @cuda.jit
 def sum_shuffle_kernel(x, out):
-    """Add up all elements in one launch, each thread first its own, then lanes one another's.
+    """Sum a vector in one launch, with warp shuffles instead of a tree in shared memory.
 
-    New here   a shuffle hands a register from lane to lane, without shared memory and without a
-               barrier, for the lanes of a warp run together; one word a warp and one barrier
-               are left. Lanes that have nothing to add add all the same: it takes no time more
+    New here   a shuffle passes registers between the lanes of a warp, without shared memory or a
+               barrier; what remains is one word of shared memory per warp and one barrier. Lanes
+               whose sums are not needed add as well: masking them off would save no time
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the accumulator
+    Dtypes     float32 or float64, the same for both arrays and the accumulator
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: n + (5 BLOCK + WARPS) blocks; barriers: 1
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
@@ -135,9 +135,9 @@ def sum_shuffle_kernel(x, out):
 def sum_shuffle_cost(
     n: int, blocks: int | None = None, itemsize: int = 4, *, tile: int = BLOCK
 ) -> Cost:
-    """One addition for each element; each thread adds at 5 shuffles, thread 0 all warps and out.
+    """One addition per element, 5 shuffles per thread; thread 0 adds the sums of warps, and out.
 
-    A block takes `tile` elements at a time; by default there are as many as the device holds.
+    A block sums `tile` elements at a time; `blocks` is as many as the device can hold by default.
     """
     blocks = stride_blocks(n, BLOCK, tile=tile) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (5 * BLOCK + WARPS) * blocks)
@@ -145,19 +145,19 @@ def sum_shuffle_cost(
 
 @cuda.jit
 def sum_vectorised_kernel(x, out):
-    """Add up all elements in one launch, each thread first its own, four at a load.
+    """Sum a vector in one launch, with 16-byte loads of four elements.
 
-    New here   a load of 16 bytes: a warp asks for 512 bytes at once, 16 sectors, with a quarter
-               of the loads and of the turns of the loop; the elements behind the last four are
-               loaded one by one
+    New here   16-byte loads: a warp requests 512 bytes at once, 16 sectors, with a quarter of the
+               loads and of the iterations of the loop; the elements after the last group of four
+               are loaded one at a time
     Shapes     x (n,), contiguous, at a multiple of 16 bytes; out (1,); any n >= 1
     Dtypes     float32 in, float32 out, float32 accumulator
     Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=4 BLOCK), or any other;
-               x = four elements
+               x = group of four elements
     Shared     BLOCK / 32 * 4 bytes, static
     Cost       bytes: 4 (n + 2 blocks); flops: n + (5 BLOCK + WARPS) blocks; barriers: 1
-    Errors     the host function rejects other dtypes and takes sum_shuffle_kernel for an x that
-               lies misaligned; the kernel assumes its block is BLOCK and that out[0] is 0 before
+    Errors     the host function rejects other dtypes and launches sum_shuffle_kernel for a
+               misaligned x; the kernel assumes its block is BLOCK and that out[0] is 0 before
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
@@ -183,8 +183,8 @@ def sum_vectorised_kernel(x, out):
 def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     """Return the sum of a float32 or float64 vector.
 
-    (n,) gives one number of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0. The
-    variant "vectorised" loads four float32 at once and takes no float64.
+    (n,) gives a scalar of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0. The
+    variant "vectorised" loads four float32 at a time and rejects float64.
     """
     chosen = launch.pick("sum", SUM_VARIANTS, variant)
     launch.check_variant_dtype("sum", chosen, x)
@@ -193,10 +193,10 @@ def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     if chosen in reduce_trees.VARIANTS:
         return reduce_trees.sum_in_passes(chosen, x, stream)
     if chosen.instead and not (launch.is_contiguous(x) and is_aligned(x)):
-        # x[1:] for example: its elements are there, but no four of them for one load
+        # x[1:], for example, is not aligned to 16 bytes
         chosen = launch.pick("sum", VARIANTS, chosen.instead)
     grid = chosen.grid("sum", x.shape[0])
-    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to what is there
+    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to its contents
     chosen.kernel[grid, chosen.block, stream](x, out)
     return launch.to_host(out, stream)[0]
 
@@ -217,6 +217,6 @@ VARIANTS = (
     ),
 )
 
-# All that `sum` takes, from the slowest tree up.
+# All variants that `sum` accepts, from the slowest tree to the fastest loop.
 SUM_VARIANTS = (*reduce_trees.VARIANTS, *VARIANTS)
 __all__ = launch.public_names(globals())

@@ -1,25 +1,25 @@
-"""Sum in passes: four trees that leave one partial sum for each block, each wasting less.
+"""Sum reduction in several launches: four reduction trees, one partial sum per block, ever faster.
 
-The trees differ in which threads add and in how often the block waits. What is said of warps,
-branches and barriers is said of one full block, as `gpukit.profile` counts it. `reduce.sum` goes on
-until one sum is left; the variants of `reduce` itself need one launch.
+The trees differ in which threads add and in how often the block synchronizes. The numbers of warps,
+branches and barriers are for one full block, as `gpukit.profile` counts them. `reduce.sum` launches
+a kernel again until one sum is left; the variants of `reduce` itself need one launch.
 
 Legend
-    n          elements to add                                        1000
-    i          the element this thread loads, the first of its two    ranges [0, n)
-    tid        the thread in its block                                ranges [0, BLOCK)
-    lane       the thread in its warp                                 ranges [0, WARP)
-    tile       the block's values in shared memory, added up in place
-    step       how far away the sum is that is added                  1, 2, ..., 128
-    half       threads that still add, halved at every level          128, 64, ..., 1
-    acc        the sum this thread holds in a register
-    partials   one sum for each block                                 4 for n = 1000, or 2
-    share      elements that a block adds up                          BLOCK or 2 BLOCK
-    BLOCK      threads in a block, a power of two from 64 up          256
-    WARP       threads in a warp                                      32
+    n          elements to add                                          1000
+    i          the element that this thread loads, or the first of two  range [0, n)
+    tid        the thread in its block                                  range [0, BLOCK)
+    lane       the thread in its warp                                   range [0, WARP)
+    tile       the block's values in shared memory, summed in place
+    step       distance to the sum that is added                        1, 2, ..., 128
+    half       threads that still add, halved at every level            128, 64, ..., 1
+    acc        this thread's accumulator, a register
+    partials   one sum per block                                        4 for n = 1000, or 2
+    chunk      elements that a block sums                               BLOCK or 2 BLOCK
+    BLOCK      threads per block, a power of two >= 64                  256
+    WARP       threads in a warp                                        32
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for both arrays and the tree
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
 """
@@ -42,10 +42,10 @@ BLOCK = 256
 # --- Reference -------------------------------------------------------------------------------
 
 
-def partials_reference(x: npt.ArrayLike, share: int) -> npt.NDArray[np.float64]:
-    """Return the sum of each `share` elements of x, the last of those that are left, in float64."""
+def partials_reference(x: npt.ArrayLike, chunk: int) -> npt.NDArray[np.float64]:
+    """Return the sum of each chunk of x, of which the last may be shorter, in float64."""
     x = np.asarray(x, np.float64)
-    return np.array([x[first : first + share].sum() for first in range(0, len(x), share)])
+    return np.array([x[first : first + chunk].sum() for first in range(0, len(x), chunk)])
 
 
 # --- Kernels ---------------------------------------------------------------------------------
@@ -53,13 +53,13 @@ def partials_reference(x: npt.ArrayLike, share: int) -> npt.NDArray[np.float64]:
 
 @cuda.jit
 def sum_interleaved_kernel(x, partials):
-    """Add up BLOCK elements in each block, neighbours first, one partial sum for each block.
+    """Sum BLOCK elements per block with interleaved addressing, neighbours first.
 
-    New here   threads of a block work together: a tree in shared memory, with a barrier
-               between its levels; adding the partials is left to another launch. Slow on
-               purpose: the threads that add move ever further apart, so all 8 warps run the
-               first five levels, with 16, 8, 4, 2 and then 1 lane of 32. The lanes of a warp
-               part at 48 of 144 branches; in one bank they never meet
+    New here   cooperation within a block: a tree in shared memory, with a barrier between its
+               levels; adding the partial sums is left to another launch. Deliberately slow: the
+               active threads move ever further apart, so all 8 warps execute the first five
+               levels, with 16, 8, 4, 2 and then 1 active lane of 32. Warps diverge at 48 of 144
+               branches; there are no bank conflicts
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
@@ -81,18 +81,18 @@ def sum_interleaved_kernel(x, partials):
 
 
 def sum_interleaved_cost(n: int, itemsize: int = 4) -> Cost:
-    """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
+    """One load per element; a tree over BLOCK values has BLOCK - 1 additions."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=itemsize * (n + blocks), flops=(BLOCK - 1) * blocks)
 
 
 @cuda.jit
 def sum_sequential_kernel(x, partials):
-    """Add up BLOCK elements in each block, its halves first, one partial sum for each block.
+    """Sum BLOCK elements per block with sequential addressing, halves first.
 
-    New here   the threads that add stay side by side: 4, 2 and 1 warps run the first levels with
-               all their lanes, and the lanes of a warp part at 6 of 144 branches. There are as
-               many additions, but warps run one 12 times instead of 47
+    New here   the active threads stay contiguous: 4, 2 and 1 warps execute the first levels with
+               all their lanes, and warps diverge at 6 of 144 branches. The number of additions is
+               the same, but warps execute one 12 times instead of 47 times
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
@@ -109,11 +109,11 @@ def sum_sequential_kernel(x, partials):
 
 @cuda.jit
 def sum_first_add_kernel(x, partials):
-    """Add up 2 BLOCK elements in each block, the first two of each thread while it loads them.
+    """Sum 2 BLOCK elements per block, the first addition during the load.
 
     New here   half of the threads of sum_sequential_kernel load an element and never add; here
                each adds the two that it loads, BLOCK apart so that both loads are coalesced.
-               Half the blocks will do, with half the barriers, branches and partial sums
+               That takes half the blocks, and half the barriers, branches and partial sums
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
     Shared     BLOCK * itemsize bytes, static
@@ -132,7 +132,7 @@ def sum_first_add_kernel(x, partials):
 
 
 def sum_first_add_cost(n: int, itemsize: int = 4) -> Cost:
-    """Each element is loaded once; a tree over 2 BLOCK values has 2 BLOCK - 1 additions."""
+    """One load per element; a tree over 2 BLOCK values has 2 BLOCK - 1 additions."""
     blocks = ceil_div(n, 2 * BLOCK)
     return Cost(bytes=itemsize * (n + blocks), flops=(2 * BLOCK - 1) * blocks)
 
@@ -142,8 +142,8 @@ def add_up_last_warp(tile, lane):
     """Return, in lane 0, the sum of tile[0] to tile[63]. All lanes of one warp must call it.
 
     Each step takes two syncwarp: a lane writes the word that the lane 16, 8, 4 or 2 below it reads,
-    so all have read before any writes, and all have written before any reads again. The sums of
-    the upper lanes are of no use; to leave them out would only cost a branch.
+    so all must have read before any writes, and all have written before any reads again. The sums
+    of the upper lanes are not used; masking those lanes off would only cost a branch.
     """
     acc = tile[lane] + tile[lane + 32]
     tile[lane] = acc
@@ -169,12 +169,12 @@ def add_up_last_warp(tile, lane):
 
 @cuda.jit
 def sum_unrolled_kernel(x, partials):
-    """Add up 2 BLOCK elements in each block, the last 64 sums by one warp without barriers.
+    """Sum 2 BLOCK elements per block, the last 64 sums in one warp without barriers.
 
-    New here   when 64 sums are left one warp adds them, in steps written out one by one: 3
-               barriers of 9 are left and 49 branches of 144, for the other warps are done.
-               Harris has no syncwarp, only a volatile tile: that was right while the lanes of
-               a warp ran in step, and since Volta (2017) they need not, so it is a race
+    New here   when 64 sums are left one warp adds them in unrolled steps: 3 of 9 barriers and 49
+               of 144 branches remain, since the other warps are done. Harris has no syncwarp, only
+               a volatile tile: that was correct while the lanes of a warp ran in lockstep. Since
+               Volta (2017) they need not, so it is a race
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
     Shared     BLOCK * itemsize bytes, static
@@ -202,7 +202,7 @@ def sum_unrolled_kernel(x, partials):
 
 
 def sum_unrolled_cost(n: int, itemsize: int = 4) -> Cost:
-    """Additions down to 64 sums are those of sum_first_add_cost; then a warp adds six times."""
+    """The additions of sum_first_add_cost down to 64 sums; then a warp adds six times."""
     blocks = ceil_div(n, 2 * BLOCK)
     flops = 2 * BLOCK - 2 * WARP + 6 * WARP
     return Cost(bytes=itemsize * (n + blocks), flops=flops * blocks)
@@ -212,9 +212,9 @@ def sum_unrolled_cost(n: int, itemsize: int = 4) -> Cost:
 
 
 def sum_in_passes(variant: Variant, x: Any, stream: Any) -> Any:
-    """Sum the share of each block, then the partial sums, until one number is left.
+    """Sum each block's chunk, then the partial sums, until one is left.
 
-    For `reduce.sum`, which checks x and brings it to the device. Waits for the stream.
+    For `reduce.sum`, which checks x and copies it to the device. Waits for the stream.
     """
     while True:
         grid = variant.grid("sum", x.shape[0])

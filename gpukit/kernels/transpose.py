@@ -1,24 +1,24 @@
-"""Copy and transpose: the same bytes, moved by warps in good and in bad order.
+"""Matrix copy and transpose: the same bytes with coalesced and with strided access.
 
-No kernel here computes anything. A GPU moves memory in sectors of 32 bytes, and a warp of 32
-threads that reads 32 neighbouring float32 touches 4 of them; one that reads 32 elements of one
-column touches 32, and uses an eighth of what is moved. All sectors and passes below are for
-one load or store of float32 by a full warp, with rows that begin at multiples of 32 bytes;
-`gpukit.profile` counts them.
+No kernel here computes anything. A GPU moves memory in sectors of 32 bytes. A warp of 32 threads
+that reads 32 neighbouring float32 touches 4 of them; one that reads 32 elements of one column
+touches 32 and uses an eighth of the bytes moved. All sectors and wavefronts below are for one load
+or store of float32 by a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile`
+counts them.
 
 Legend
-    rows, cols          height and width of x                            427, 640
-    row, col            the element of x that this thread moves          [0, rows), [0, cols)
-    tx, ty              the thread's column and row in its block         [0, TILE), [0, ROWS)
-    TILE                side of a tile, and threads along x              32, one warp
-    PADDED              width of a tile with the unused column           33
-    ROWS                threads along y; each moves TILE / ROWS rows     8
-    first_row           where the tile of this block begins in x         0, 32, 64, ...
-    first_col           the same along the columns                       0, 32, 64, ...
-    r                   a row of the tile, or of the turned tile         [0, TILE)
+    rows, cols          height and width of x                         427, 640
+    row, col            the element of x that this thread moves       [0, rows), [0, cols)
+    tx, ty              the thread's column and row in its block      [0, TILE), [0, ROWS)
+    TILE                side of a tile, and threads along x           32, one warp
+    PADDED              width of a tile with a column of padding      33
+    ROWS                threads along y; each moves TILE / ROWS rows  8
+    first_row           first row of x in the tile of this block      0, 32, 64, ...
+    first_col           the same along the columns                    0, 32, 64, ...
+    r                   a row of the tile, or of its transpose        [0, TILE)
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for both arrays
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for both arrays
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, load4, store4
 
 TILE = 32
-PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
+PADDED = TILE + 1  # a named constant: the shape of a shared array cannot be an expression
 ROWS = 8
 
 
@@ -57,15 +57,15 @@ def transpose_reference(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 @cuda.jit
 def copy_kernel(x, out):
-    """Copy a matrix, one thread for one element.
+    """Copy a matrix, one element per thread.
 
-    New here   the yardstick: no transpose is faster than a copy of as many bytes; threads side
-               by side take elements side by side, 4 sectors a load and 4 a store
+    New here   the baseline: no transpose is faster than a copy of as many bytes. Neighbouring
+               threads access neighbouring elements, 4 sectors per load and 4 per store
     Shapes     x (rows, cols), out (rows, cols); any sizes >= 1, C order
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, ROWS)); x = col,
                y = row
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
+    Errors     the host function rejects an out of a different shape; the kernel does not check it
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
     col, row = cuda.grid(2)
@@ -74,42 +74,42 @@ def copy_kernel(x, out):
 
 
 def copy_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element."""
+    """One load and one store per element."""
     return Cost(bytes=2 * itemsize * rows * cols, flops=0)
 
 
 @cuda.jit
 def copy_strided_kernel(x, out):
-    """Copy a matrix with a stride, one thread for one element, the threads of a warp in a column.
+    """Copy a matrix with strided access, one element per thread, a warp along a column.
 
-    New here   slow on purpose: x runs over rows, so threads side by side take elements a whole
-               row apart; as many bytes asked for as in copy_kernel, but 32 sectors a load and
-               32 a store, eight times as many bytes moved
+    New here   deliberately slow: x runs over rows, so neighbouring threads access elements a row
+               apart. As many bytes are requested as in copy_kernel, but with 32 sectors per load
+               and 32 per store, eight times as many bytes are moved
     Shapes     x (rows, cols), out (rows, cols); any sizes >= 1, C order
     Launch     block (TILE, ROWS), grid (ceil_div(rows, TILE), ceil_div(cols, ROWS)); x = row,
                y = col
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
-    Source     ours
+    Errors     the host function rejects an out of a different shape; the kernel does not check it
+    Source     gpukit
     """
-    row, col = cuda.grid(2)  # the wrong way round, and that is the whole difference
+    row, col = cuda.grid(2)  # exchanged: the only difference from copy_kernel
     if row < out.shape[0] and col < out.shape[1]:
         out[row, col] = x[row, col]
 
 
 @cuda.jit
 def copy_wide_kernel(x, out):
-    """Copy a matrix, one thread for four elements of a row.
+    """Copy a matrix, four elements of a row per thread.
 
-    New here   16 bytes in a load and in a store: a warp moves 512 bytes with one instruction of
-               each, 16 sectors
-    Shapes     x (rows, cols), out (rows, cols), cols a multiple of 4, C order, at multiples of 16
+    New here   16-byte loads and stores: a warp moves 512 bytes, 16 sectors, with one instruction
+               of each kind
+    Shapes     x (rows, cols), out (rows, cols), cols a multiple of 4, C order, both aligned to 16
                bytes
     Dtypes     float32
     Launch     block (TILE, ROWS), grid (ceil_div(cols, 4 TILE), ceil_div(rows, ROWS)); x = four
                elements, y = row
     Cost       that of copy_kernel
-    Errors     the host function takes copy_kernel for other dtypes, sizes and addresses
+    Errors     the host function launches copy_kernel for other dtypes, sizes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA blog,
                2013
     """
@@ -124,15 +124,15 @@ def copy_wide_kernel(x, out):
 
 @cuda.jit
 def transpose_naive_kernel(x, out):
-    """Transpose a matrix, one thread for one element.
+    """Transpose a matrix, one element per thread.
 
-    New here   one of the two sides must lie the wrong way: a warp reads a part of a row, 4
+    New here   either the loads or the stores must be strided: a warp reads a part of a row, 4
                sectors, and writes it as a part of a column, 32 sectors
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, ROWS)); x = col,
                y = row
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
-    Errors     the host function rejects an out of another shape or on the memory of x
+    Errors     the host function rejects an out of a different shape or overlapping x
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
     col, row = cuda.grid(2)
@@ -141,25 +141,25 @@ def transpose_naive_kernel(x, out):
 
 
 def transpose_naive_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element."""
+    """One load and one store per element."""
     return Cost(bytes=2 * itemsize * rows * cols, flops=0)
 
 
 @cuda.jit
 def transpose_tiled_kernel(x, out):
-    """Transpose a matrix, one block for one TILE x TILE tile, TILE / ROWS elements a thread.
+    """Transpose a matrix in shared memory, one TILE x TILE tile per block.
 
-    New here   the turning happens in shared memory, so a warp reads a part of a row and writes
-               a part of a row: 4 sectors a load and 4 a store. The price: a warp reads a column
-               of the tile, whose 32 elements lie in one bank, in 32 passes instead of one.
-               And a thread moves several rows, so that fewer threads compute fewer indices
+    New here   the transposing happens in shared memory, so a warp reads a part of a row and writes
+               a part of a row: 4 sectors per load and 4 per store. The price: a warp reads a column
+               of the tile, whose 32 elements lie in one bank, in 32 wavefronts instead of one.
+               A thread moves TILE / ROWS elements, so fewer threads compute fewer indices
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for both arrays and the tile
+    Dtypes     float32 or float64, the same for both arrays and the tile
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)); x = col,
                y = row
     Shared     TILE * TILE * itemsize bytes, static
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 1
-    Errors     the host function rejects an out of another shape or on the memory of x; the
+    Errors     the host function rejects an out of a different shape or overlapping x; the
                kernel assumes its block is exactly (TILE, ROWS)
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
@@ -169,30 +169,30 @@ def transpose_tiled_kernel(x, out):
     for r in range(ty, TILE, ROWS):
         if first_row + r < x.shape[0] and first_col + tx < x.shape[1]:
             tile[r, tx] = x[first_row + r, first_col + tx]
-    cuda.syncthreads()  # the tile is full before any thread reads what another one loaded
+    cuda.syncthreads()  # the tile is written before threads read each other's elements
     for r in range(ty, TILE, ROWS):
         if first_col + r < out.shape[0] and first_row + tx < out.shape[1]:
             out[first_col + r, first_row + tx] = tile[tx, r]
 
 
 def transpose_tiled_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One load and one store for each element; shared memory is not counted."""
+    """One load and one store per element; shared memory is not counted."""
     return Cost(bytes=2 * itemsize * rows * cols, flops=0)
 
 
 @cuda.jit
 def transpose_padded_kernel(x, out):
-    """Transpose a matrix, one block for one TILE x TILE tile, the tile one column wider.
+    """Transpose a matrix in shared memory, with a padded tile free of bank conflicts.
 
-    New here   the column that nobody uses: it moves each row of the tile one bank on, so the 32
-               elements of a column lie in 32 banks and a warp reads them in one pass
+    New here   a column of padding shifts each row of the tile by one bank, so the 32 elements of
+               a column lie in 32 banks and a warp reads them in one wavefront
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for both arrays and the tile
+    Dtypes     float32 or float64, the same for both arrays and the tile
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)); x = col,
                y = row
     Shared     TILE * PADDED * itemsize bytes, static
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 1
-    Errors     the host function rejects an out of another shape or on the memory of x; the
+    Errors     the host function rejects an out of a different shape or overlapping x; the
                kernel assumes its block is exactly (TILE, ROWS)
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
@@ -202,7 +202,7 @@ def transpose_padded_kernel(x, out):
     for r in range(ty, TILE, ROWS):
         if first_row + r < x.shape[0] and first_col + tx < x.shape[1]:
             tile[r, tx] = x[first_row + r, first_col + tx]
-    cuda.syncthreads()  # the tile is full before any thread reads what another one loaded
+    cuda.syncthreads()  # the tile is written before threads read each other's elements
     for r in range(ty, TILE, ROWS):
         if first_col + r < out.shape[0] and first_row + tx < out.shape[1]:
             out[first_col + r, first_row + tx] = tile[tx, r]
@@ -230,9 +230,9 @@ def copy(x: Any, *, variant: str = "coalesced", out: Any = None, stream: Any = 0
 
 @signature.takes("x: rows cols -> cols rows")
 def transpose(x: Any, *, variant: str = "padded", out: Any = None, stream: Any = 0) -> Any:
-    """Return a float32 or float64 matrix with rows and columns exchanged, in memory of its own.
+    """Return the transpose of a float32 or float64 matrix, as a new array.
 
-    (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` is turned into `[[1. 3.] [2. 4.]]`. Raises
+    (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` gives `[[1. 3.] [2. 4.]]`. Raises
     LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
     """
     chosen = launch.pick("transpose", TRANSPOSE_VARIANTS, variant)

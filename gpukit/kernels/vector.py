@@ -1,21 +1,21 @@
-"""Vectors: one thread for one element, and then few threads for many elements.
+"""Elementwise vector kernels: fill, addition and saxpy, with one or several elements per thread.
 
 Legend
-    n       elements in the vector                       1000
-    i       the element this thread works on             ranges [0, n)
-    BLOCK   threads in a block                           256
-    alpha   the factor of saxpy ("single a x plus y")    2.5
+    n       elements in the vector                            1000
+    i       the element this thread works on                  range [0, n)
+    BLOCK   threads per block                                 256
+    alpha   the scalar factor of saxpy ("single a x plus y")  2.5
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for alpha and all arrays
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for alpha and all arrays
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
-               none of it
+    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel
+               checks nothing
 
-Wide kernels, which have one thread for four elements
+Vectorized kernels (four elements per thread)
     Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
-    Errors     for other arrays the host function takes the kernel with a thread for an element
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
+    Errors     for other arrays the host function launches the kernel with one element per thread
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ def saxpy_reference(alpha: float, x: npt.ArrayLike, y: npt.ArrayLike) -> Float64
 
 @cuda.jit
 def fill_kernel(value, out):
-    """Set every element of out to value, one thread for one element.
+    """Set every element of out to value, one element per thread.
 
-    New here   each thread finds its own element from its block and its place in the block;
-               the guard stops the threads that stick out past the end in the last block
+    New here   each thread computes its global index from its block index and its thread index;
+               the guard masks off the threads of the last block that lie beyond the end
     Shapes     value scalar, out (n,); any n >= 1
     Dtypes     float32 or float64 out; value is cast to it
     Cost       bytes: itemsize n; flops: 0; barriers: 0
-    Errors     the host function rejects n < 0; the kernel assumes a grid with >= n threads
-    Source     ours
+    Errors     the host function rejects n < 0; the kernel assumes a grid of at least n threads
+    Source     gpukit
     """
     i = cuda.threadIdx.x + cuda.blockDim.x * cuda.blockIdx.x
     if i < out.shape[0]:
@@ -76,16 +76,16 @@ def fill_kernel(value, out):
 
 
 def fill_cost(n: int, itemsize: int = 4) -> Cost:
-    """One store for each element."""
+    """One store per element."""
     return Cost(bytes=itemsize * n, flops=0)
 
 
 @cuda.jit
 def fill_wide_kernel(value, out):
-    """Set every element of out to value, one thread for four elements.
+    """Set every element of out to value, four elements per thread.
 
-    New here   16 bytes in a store: a quarter of the instructions for as many bytes; what is left
-               behind the last four, the first threads store
+    New here   16-byte stores: a quarter of the instructions for the same number of bytes; the
+               first threads store the up to three elements after the last group of four
     Shapes     value scalar, out (n,); any n >= 1
     Cost       that of fill_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -94,20 +94,20 @@ def fill_wide_kernel(value, out):
     k, fours = cuda.grid(1), out.shape[0] // WIDTH
     if k < fours:
         store4(out, k, value, value, value, value)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < out.shape[0]:
         out[i] = value
 
 
 @cuda.jit
 def vector_add_kernel(a, b, out):
-    """Add two vectors, one thread for one element.
+    """Add two vectors, one element per thread.
 
-    New here   inputs; and cuda.grid(1), which is the index formula of fill_kernel in one call
+    New here   two inputs; cuda.grid(1) is the index formula of fill_kernel in one call
     Shapes     a (n,), b (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays
+    Dtypes     float32 or float64, the same for all arrays
     Cost       bytes: 3 itemsize n; flops: n; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 2
     """
     i = cuda.grid(1)
@@ -116,7 +116,7 @@ def vector_add_kernel(a, b, out):
 
 
 def vector_add_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads, one store and one addition for each element."""
+    """Two loads, one store and one addition per element."""
     return Cost(bytes=3 * itemsize * n, flops=n)
 
 
@@ -128,9 +128,9 @@ def add_of(a, b, _like):
 
 @cuda.jit
 def vector_add_wide_kernel(a, b, out):
-    """Add two vectors, one thread for four elements.
+    """Add two vectors, four elements per thread.
 
-    New here   16 bytes in a load too; zip4 does for any function of two numbers what
+    New here   16-byte loads as well; zip4 does for any function of two values what
                fill_wide_kernel does by hand
     Shapes     a (n,), b (n,), out (n,); any n >= 1
     Cost       that of vector_add_kernel
@@ -142,10 +142,10 @@ def vector_add_wide_kernel(a, b, out):
 
 @cuda.jit
 def saxpy_kernel(alpha, x, y, out):
-    """Compute alpha * x + y, one thread for one element.
+    """Compute alpha * x + y, one element per thread.
 
-    New here   a scalar argument, the same for all threads; it must arrive in the dtype of the
-               arrays, for a Python float is float64 and would make float32 arithmetic float64
+    New here   a scalar argument, the same for all threads. It must have the dtype of the arrays: a
+               Python float is float64 and would promote float32 arithmetic to float64
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
     Source     BLAS level 1, Lawson and others 1979
@@ -156,17 +156,17 @@ def saxpy_kernel(alpha, x, y, out):
 
 
 def saxpy_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads, one store, one multiplication and one addition for each element."""
+    """Two loads, one store, one multiplication and one addition per element."""
     return Cost(bytes=3 * itemsize * n, flops=2 * n)
 
 
 @cuda.jit
 def saxpy_grid_stride_kernel(alpha, x, y, out):
-    """Compute alpha * x + y, each thread taking every gridsize-th element.
+    """Compute alpha * x + y in a grid-stride loop.
 
-    New here   the loop: any grid is right for any n, so the grid can fit the device instead of
-               the data: as many blocks as are resident at once. Neighbouring threads still touch
-               neighbouring elements at every step
+    New here   the loop: the result is correct for any grid and any n, so the grid can be sized to
+               the device instead of the data, with as many blocks as can be resident at once.
+               Neighbouring threads still access neighbouring elements in every iteration
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
@@ -184,9 +184,9 @@ def saxpy_of(x, y, alpha):
 
 @cuda.jit
 def saxpy_wide_kernel(alpha, x, y, out):
-    """Compute alpha * x + y, one thread for four elements.
+    """Compute alpha * x + y, four elements per thread.
 
-    New here   alpha, which all threads share, goes the way of zip4 too
+    New here   alpha is the same for all threads; zip4 passes it to the function
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
     Cost       that of saxpy_kernel
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -269,7 +269,7 @@ def _launch(
     stream: Any,
     *arguments: Any,
 ) -> None:
-    """Launch a variant, or the one instead where an array cannot be moved in fours."""
+    """Launch a variant, or its fallback where the arrays do not allow 16-byte access."""
     if variant.instead and not wide.fits(*(a for a in arguments if np.ndim(a))):
         variant = launch.pick(function, variants, variant.instead)
     variant.kernel[variant.grid(function, n), variant.block, stream](*arguments)

@@ -1,8 +1,8 @@
-"""Scaled dot-product attention, forwards and backwards: from a stored matrix of scores to tiles.
+"""Scaled dot-product attention, forward and backward: with stored scores, and tiled.
 
 `naive` and `naive_grad` write the matrices of scores and weights to memory, `tiled` and
-`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both
-variants.
+`tiled_grad` hold one tile of them (FlashAttention). `scaled_dot_product_attention` and its
+backward take both variants.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def scaled_dot_product_attention(
 ) -> Any:
     """Return, for each query, the mean of the values weighted by softmax(scale query key^T).
 
-    (B, H, L, D), (B, H, S, D) and (B, H, S, Dv) give (B, H, L, Dv), all float32 or all float64. Any
-    strides will do: (B, L, H, D) with its axes exchanged is not copied. scale is 1 / sqrt(D) where
-    there is none. With `is_causal` query i sees keys 0 to i, one at least, whatever L and S are.
-    `attn_mask`, of a shape that NumPy would make (B, H, L, S) of, says what to add to each score
-    or, where it is bool, which keys a query sees; one that sees none is NaN. Without keys the
-    result is zeros. `logsumexp` (B, H, L) is written for the backward. tiled takes D and Dv up to
-    64 and no attn_mask, and hands over to naive, which stores all scores. Raises LaunchError (a
+    (B, H, L, D), (B, H, S, D) and (B, H, S, Dv) give (B, H, L, Dv), all float32 or all float64.
+    Any strides are accepted: (B, L, H, D) with its axes exchanged is not copied. scale is
+    1 / sqrt(D) by default. With `is_causal` query i sees keys 0 to i, whatever L and S are.
+    `attn_mask`, broadcastable to (B, H, L, S), is added to the scores or, where it is bool, says
+    which keys a query sees; a query that sees none is NaN. Without keys the result is zeros.
+    `logsumexp` (B, H, L) is written for the backward. tiled requires D and Dv up to 64 and no
+    attn_mask, and falls back to naive, which stores all scores. Raises LaunchError (a
     ValueError) for B H above 65535.
     """
     function = "scaled_dot_product_attention"
@@ -99,9 +99,9 @@ def scaled_dot_product_attention_backward(
     """Return the gradients of query, key and value.
 
     `output` and `logsumexp` are what the forward returned and wrote, grad_out (B, H, L, Dv) is the
-    gradient of its output; the rest is as it was there. `out` takes three arrays. Sums are added in
-    the same order in every run. tiled computes the scores anew and takes D and Dv up to 64 and no
-    attn_mask; naive, to which it hands over, stores them and their gradients.
+    gradient of its output; the other arguments are those of the forward. `out` takes three arrays.
+    Sums have the same order in every run. tiled recomputes the scores and requires D and Dv up to
+    64 and no attn_mask; naive, to which it falls back, stores them and their gradients.
     """
     function = "scaled_dot_product_attention_backward"
     chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
@@ -141,16 +141,16 @@ def _launch(
 
 
 def _scale(scale: float | None, query: Any) -> Any:
-    """Return the factor of all scores in the dtype of the arrays."""
+    """Return the factor of all scores, in the dtype of the arrays."""
     return query.dtype.type(1 / math.sqrt(max(query.shape[3], 1)) if scale is None else scale)
 
 
 def _mask(
     function: str, mask: Any, shape: tuple[int, ...], dtype: Any, stream: Any
 ) -> tuple[Any, bool]:
-    """Return a mask with four axes, and whether it keeps, for the kernel; raise if it cannot be.
+    """Return a mask with four axes for the kernel, and whether it is bool; raise if it cannot be.
 
-    None becomes an array without elements: numba-cuda takes no None.
+    None becomes an array without elements: a kernel takes no None.
     """
     if mask is None:
         return launch.empty((0, 0, 0, 0), dtype), False
@@ -167,7 +167,7 @@ def _mask(
 
 
 def _fits(query: Any, value: Any) -> bool:
-    """Whether rows fit into tiles, and there is a row to put there."""
+    """Return whether rows fit into tiles, and there is at least one."""
     return bool(max(query.shape[3], value.shape[3]) <= tiled.HEAD and value.shape[2] > 0)
 
 

@@ -1,25 +1,25 @@
-"""Attention in three launches: scores, softmax, sums of values, as the formula has it.
+"""Attention in three launches by its formula: scores, softmax, weighted sums of values.
 
     scores = scale query key^T          -inf where a query must not see a key
     weights = softmax of each row       positive, sum 1
-    out = weights value                 a mixture of values for each query
+    out = weights value                 a weighted mean of values per query
 
-The matrix of scores lies in memory: L x S numbers for each head of each batch, written by the first
+The matrix of scores is stored: L x S elements per head of each batch, written by the first
 kernel, read and written by the second, read by the third. At L = S = 4096 and D = 64 it is 64 times
 as large as the queries.
 
 Legend
-    B, H, pair  batches, heads, and a head of a batch that a block works on     2, 4, [0, B H)
-    L, S        queries, keys (and values)                                      128, 512
-    D, Dv       numbers in a query and in a key, and in a value                 64, 64
-    row, col    a query, and a key or a place in a value                        [0, L), [0, S)
-    k           the axis that is summed away; the docstring of each kernel says which
-    n           rows of all matrices of scores together                         B H L
-    TILE        side of a block of the products                                 16
-    ROWS        rows of a block of the softmax, one warp each                   8
+    B, H, pair  batches, heads, and the head of a batch of this block  2, 4, [0, B H)
+    L, S        queries, keys (and values)                             128, 512
+    D, Dv       size of a query and of a key, and of a value           64, 64
+    row, col    a query, and a key or an index in a value              [0, L), [0, S)
+    k           the summed axis; the docstring of each kernel says which
+    n           rows of all matrices of scores together                B H L
+    TILE        side of a block of the products                        16
+    ROWS        rows per block of the softmax, one warp each           8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays, scale and the sums
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays, scale and the sums
     Launch     block (TILE, TILE, 1), grid (ceil_div(columns of out, TILE), ceil_div(L, TILE), B H);
                x = col, y = row, z = pair
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
@@ -55,7 +55,7 @@ def scores_reference(
     scale: float | None = None,
     attn_mask: npt.NDArray[Any] | None = None,
 ) -> Float64:
-    """Return scale query key^T and what a mask adds; -inf where a query must not see a key."""
+    """Return scale query key^T plus a mask; -inf where a query must not see a key."""
     query, key = np.asarray(query, np.float64), np.asarray(key, np.float64)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores: Float64 = factor * (query @ np.swapaxes(key, -1, -2))
@@ -70,10 +70,10 @@ def scores_reference(
 def softmax_reference(scores: npt.ArrayLike) -> tuple[Float64, Float64]:
     """Return e to the scores, divided by their sum over each row, and the logarithm of that sum."""
     scores = np.asarray(scores, np.float64)
-    highest = scores.max(-1, keepdims=True)
-    powers = np.exp(scores - highest)
-    total = powers.sum(-1, keepdims=True)
-    return powers / total, (highest + np.log(total))[..., 0]
+    maximum = scores.max(-1, keepdims=True)
+    exponentials = np.exp(scores - maximum)
+    total = exponentials.sum(-1, keepdims=True)
+    return exponentials / total, (maximum + np.log(total))[..., 0]
 
 
 def attention_reference(
@@ -84,7 +84,7 @@ def attention_reference(
     scale: float | None = None,
     attn_mask: npt.NDArray[Any] | None = None,
 ) -> Float64:
-    """Return the mixture of values for each query."""
+    """Return the weighted mean of values for each query."""
     weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale, attn_mask))
     return weights @ np.asarray(value, np.float64)
 
@@ -94,20 +94,20 @@ def attention_reference(
 
 @cuda.jit
 def attention_scores_kernel(query, key, mask, keeps, scale, causal, scores):
-    """Compute how well each key fits each query, one thread for one score.
+    """Compute the score of each key for each query, one score per thread.
 
-    New here   a causal mask: a query that must not look ahead gets -inf for the keys behind it,
-               of which softmax makes 0. Query and key are counted from the first of each, so
+    New here   a causal mask: a query that must not look ahead gets -inf for the keys after it,
+               which softmax turns into 0. Queries and keys are both counted from the first, so
                that query 0 sees key 0 alone, whatever L and S are. Any other mask is an array:
-               numbers to add or, where it `keeps`, whether a query sees a key. k is the place in
+               values to add or, where it `keeps`, whether a query sees a key. k is the index in
                a query; neighbouring threads read keys D apart: not coalesced
     Shapes     query (B, H, L, D), key (B, H, S, D), mask (B, H, L, S), of which each may be 1, or
                all 0 for none, keeps bool, scale scalar, causal bool, scores (B, H, L, S); any
                sizes >= 1, any strides
     Dtypes     as the others; mask may be bool
-    Cost       bytes: itemsize B H (2 D seen + L S); flops: B H (2 D + 1) seen, where seen are the
-               pairs of a query and a key that it sees, all L S of them without the causal mask;
-               with a mask one load and, if it is of numbers, one addition for each; barriers: 0
+    Cost       bytes: itemsize B H (2 D seen + L S); flops: B H (2 D + 1) seen, where seen is the
+               number of pairs of a query and a key that it sees, L S without the causal mask;
+               with a mask one load and, unless it is bool, one addition per pair; barriers: 0
     """
     col, row, pair = cuda.grid(3)
     batch, head = pair // query.shape[1], pair % query.shape[1]
@@ -139,9 +139,9 @@ def attention_scores_cost(
     *,
     masksize: int = 0,
 ) -> Cost:
-    """For each score that is computed a query and a key loaded, for each score one store.
+    """Per computed score a query and a key loaded, per score one store.
 
-    `masksize` are the bytes of an element of a mask, 1 where it only keeps.
+    `masksize` is the number of bytes of an element of a mask, 1 where it is bool.
     """
     seen = pairs * pairs_seen(rows, keys, causal)
     return Cost(
@@ -151,7 +151,7 @@ def attention_scores_cost(
 
 
 def pairs_seen(rows: int, keys: int, causal: bool) -> int:
-    """Return how many pairs there are of a query and a key that it sees.
+    """Return the number of pairs of a query and a key that it sees.
 
     >>> pairs_seen(4, 3, causal=True)
     9
@@ -161,12 +161,12 @@ def pairs_seen(rows: int, keys: int, causal: bool) -> int:
 
 @cuda.jit
 def attention_softmax_kernel(scores, weights, logsumexp):
-    """Turn rows of scores into weights, one warp for one row.
+    """Compute the softmax of rows of scores, one warp per row.
 
-    New here   three passes over a row: the highest score, the sum of e^(score - highest), and the
-               division. Lane 0 has what a collective finds; a shuffle hands it to all lanes. The
-               logarithm of the sum is kept: with it the gradient finds a weight from its score
-               alone, as e^(score - logsumexp)
+    New here   three passes over a row: the maximum, the sum of e^(score - maximum), and the
+               division. A collective leaves its result in lane 0; a shuffle broadcasts it. The
+               logarithm of the sum is stored: with it the backward pass recomputes a weight from
+               its score alone, as e^(score - logsumexp)
     Shapes     scores (n, S), weights (n, S), logsumexp (n,); any sizes >= 1. weights may be scores
     Launch     block (WARP, ROWS), grid ceil_div(n, ROWS); x = lane, y = row
     Cost       bytes: itemsize n (4 S + 1); flops: n (6 S + 2 + 160), 2 S of them calls of
@@ -192,16 +192,16 @@ def attention_softmax_kernel(scores, weights, logsumexp):
 
 
 def attention_softmax_cost(rows: int, keys: int, itemsize: int = 4) -> Cost:
-    """Three loads and a store of each element; a warp's sum takes 5 steps of 32 lanes."""
+    """Three loads and a store per element; a warp's sum takes 5 steps of 32 lanes."""
     return Cost(bytes=itemsize * rows * (4 * keys + 1), flops=rows * (6 * keys + 2 + 5 * WARP))
 
 
 @cuda.jit
 def attention_values_kernel(weights, value, out):
-    """Add values up with their weights, one thread for one element of out.
+    """Sum values times their weights, one element of out per thread.
 
-    New here   nothing: a product of two matrices for each pair; k is the key. The gradient of the
-               queries is the same sum, with keys for values and gradients of scores for weights
+    New here   nothing: a matrix product per pair; k is the key. The gradient of the
+               queries is the same sum, of keys times gradients of scores
     Shapes     weights (B, H, L, S), value (B, H, S, Dv), out (B, H, L, Dv); any sizes >= 1, any
                strides
     Cost       bytes: itemsize B H L Dv (2 S + 1); flops: 2 B H L Dv S; barriers: 0
@@ -216,7 +216,7 @@ def attention_values_kernel(weights, value, out):
 
 
 def attention_values_cost(pairs: int, rows: int, keys: int, dv: int, itemsize: int = 4) -> Cost:
-    """For each element of out S weights and S values loaded, one store."""
+    """Per element of out S weights and S values loaded, one store."""
     elements = pairs * rows * dv
     return Cost(bytes=itemsize * elements * (2 * keys + 1), flops=2 * elements * keys)
 

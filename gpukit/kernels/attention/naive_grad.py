@@ -1,4 +1,4 @@
-"""Gradients of attention with the matrices of weights and of their gradients in memory.
+"""Gradients of attention, with the matrices of weights and of their gradients in memory.
 
     out = weights value                     grad_value = weights^T grad_out
     weights = softmax(scores)               grad_weights = grad_out value^T
@@ -6,20 +6,20 @@
     scores = scale query key^T              grad_query = scale grad_scores key
                                             grad_key = scale grad_scores^T query
 
-delta is the sum over a row of weights times grad_weights, for a weight that grows takes from all
-others of its row. It is also the sum of out times grad_out, which is found without either matrix.
+delta is the sum over a row of weights times grad_weights: softmax lowers all other weights of a row
+when one of them grows. It equals the sum of out times grad_out, which needs neither matrix.
 
 Legend
-    B, H, pair  batches, heads, and a head of a batch that a block works on     2, 4, [0, B H)
-    L, S        queries, keys (and values)                                      128, 512
-    D, Dv       numbers in a query and in a key, and in a value                 64, 64
-    row, col    a query or a key, and a key or a place in one                   [0, L), [0, S)
-    k           the axis that is summed away; the docstring of each kernel says which
-    TILE        side of a block of the products                                 16
-    BLOCK       threads of a block of the sums of rows                          128
+    B, H, pair  batches, heads, and the head of a batch of this block  2, 4, [0, B H)
+    L, S        queries, keys (and values)                             128, 512
+    D, Dv       size of a query and of a key, and of a value           64, 64
+    row, col    a query or a key, and a key or an index in one         [0, L), [0, S)
+    k           the summed axis; the docstring of each kernel says which
+    TILE        side of a block of the products                        16
+    BLOCK       threads per block of the sums of rows                  128
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays, scale and the sums
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays, scale and the sums
     Launch     block (TILE, TILE, 1), grid (ceil_div(columns of out, TILE),
                ceil_div(rows of out, TILE), B H); x = col, y = row, z = pair
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
@@ -85,10 +85,10 @@ def transposed_reference(weights: npt.ArrayLike, rows: npt.ArrayLike) -> Float64
 
 @cuda.jit
 def attention_delta_kernel(grad_out, output, delta):
-    """Compute what all gradients of a row of scores have in common, one thread for one row.
+    """Compute delta, the term common to all gradients of a row of scores, one row per thread.
 
-    New here   sum of grad_out times output, the only thing that the gradient of a softmax needs
-               of the whole row
+    New here   the sum of grad_out times output, all that the gradient of a softmax needs
+               of the rest of the row
     Shapes     grad_out and output (B, H, L, Dv), delta (B, H, L); any sizes >= 1, any strides
     Launch     block BLOCK, grid (ceil_div(L, BLOCK), B H); x = row, y = pair
     Cost       bytes: itemsize B H L (2 Dv + 1); flops: 2 B H L Dv; barriers: 0
@@ -103,7 +103,7 @@ def attention_delta_kernel(grad_out, output, delta):
 
 
 def attention_delta_cost(pairs: int, rows: int, dv: int, itemsize: int = 4) -> Cost:
-    """For each row Dv gradients and Dv outputs loaded, one store."""
+    """Per row Dv gradients and Dv outputs loaded, one store."""
     return Cost(bytes=itemsize * pairs * rows * (2 * dv + 1), flops=2 * pairs * rows * dv)
 
 
@@ -111,11 +111,11 @@ def attention_delta_cost(pairs: int, rows: int, dv: int, itemsize: int = 4) -> C
 def attention_grad_scores_kernel(
     grad_out, value, scores, logsumexp, delta, scale, weights, grad_scores
 ):
-    """Compute the weights anew and the gradients of the scores, one thread for one score.
+    """Recompute the weights and compute the gradients of the scores, one score per thread.
 
-    New here   a weight from its score alone: e^(score - logsumexp) is already divided by the sum
-               of the row. k is the place in a value; grad_scores get the factor scale, which both
-               query and key would need
+    New here   a weight from its score alone: e^(score - logsumexp) is already normalized by the sum
+               of the row. k is the index in a value; grad_scores include the factor scale, which
+               both query and key would need
     Shapes     grad_out (B, H, L, Dv), value (B, H, S, Dv), scores, weights and grad_scores
                (B, H, L, S), logsumexp and delta (B, H, L), scale scalar; any sizes >= 1, any
                strides. weights may be scores
@@ -136,18 +136,18 @@ def attention_grad_scores_kernel(
 def attention_grad_scores_cost(
     pairs: int, rows: int, keys: int, dv: int, itemsize: int = 4
 ) -> Cost:
-    """For each score a gradient, a value and three numbers loaded, two stores."""
+    """Per score a gradient, a value and three scalars loaded, two stores."""
     scores = pairs * rows * keys
     return Cost(bytes=itemsize * scores * (2 * dv + 5), flops=scores * (2 * dv + 5))
 
 
 @cuda.jit
 def attention_transposed_kernel(weights, rows, out):
-    """Add rows up with the weights of a column, one thread for one element of out.
+    """Sum rows times the weights of a column, one element of out per thread.
 
-    New here   nothing: the sum of attention_values_kernel with weights^T; k is the query. It gives
-               the gradient of the values from weights and grad_out, and that of the keys from
-               grad_scores and query
+    New here   nothing: the sum of attention_values_kernel with weights^T; k is the query. It
+               computes the gradient of the values from weights and grad_out, and that of the keys
+               from grad_scores and query
     Shapes     weights (B, H, L, S), rows (B, H, L, D), out (B, H, S, D); any sizes >= 1, any
                strides
     Cost       bytes: itemsize B H S D (2 L + 1); flops: 2 B H S D L; barriers: 0
@@ -162,7 +162,7 @@ def attention_transposed_kernel(weights, rows, out):
 
 
 def attention_transposed_cost(pairs: int, rows: int, keys: int, d: int, itemsize: int = 4) -> Cost:
-    """For each element of out L weights and L elements of rows loaded, one store."""
+    """Per element of out L weights and L elements of rows loaded, one store."""
     elements = pairs * keys * d
     return Cost(bytes=itemsize * elements * (2 * rows + 1), flops=2 * elements * rows)
 

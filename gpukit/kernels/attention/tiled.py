@@ -1,34 +1,34 @@
-"""Attention with tiles in shared memory: the matrix of scores never exists.
+"""Attention with tiles in shared memory (FlashAttention): the matrix of scores is never stored.
 
-A block computes BM rows of out and walks over the keys, BN at a time. A sum of weights times values
-needs no softmax before it: the sums so far are right up to one factor a row, e to the highest score
-so far, and where a step brings a higher one they are multiplied by e^(old - new) (online softmax).
-Memory is read and written once for what goes in and out, whatever L and S are.
+A block computes BM rows of out and loops over the keys, BN at a time. The weighted sum of values
+needs no softmax before it: the sums so far are right up to one factor per row, e to the running
+maximum, and when a step has a larger score they are rescaled by e^(old - new) (online softmax).
+Inputs and outputs are read and written once, whatever L and S are.
 
 x runs over the rows that the block computes, so that neighbouring threads read neighbouring
-elements of the tiles that lie on their side; y runs over the keys of a step and then over the
+elements of the transposed tiles; y runs over the keys of a step and then over the
 columns of out. All loads from global memory run along the rows, and so are coalesced.
 
 Legend
-    B, H, pair  batches, heads, and a head of a batch that a block works on     2, 4, [0, B H)
-    L, S        queries, keys (and values)                                      128, 512
-    D, Dv       numbers in a query and in a key, in a value; both up to HEAD    64
-    row         a query, the row of out that this thread works on               [0, L)
-    first       the first row of the block                                      0, 32, 64, ...
-    t           the first key of the step                                       0, 16, 32, ...
-    k, d        a key, and a place in a query, key or value                     [0, S), [0, D)
-    tx, ty      the thread's place in its block                                 [0, BM), [0, BN)
-    BM, BN      rows that a block computes, keys in a step                      32, 16
-    HEAD        columns of the tiles                                            64
-    PADDED      width of a tile on its side, with a column that nobody uses     33
-    WIDTH       products that are added at once: with fewer, a thread waits     4
-    a0 ... a3   sums of a thread: columns ty, ty + BN, ... of its row of out
+    B, H, pair  batches, heads, and the head of a batch of this block       2, 4, [0, B H)
+    L, S        queries, keys (and values)                                  128, 512
+    D, Dv       size of a query and of a key, and of a value; at most HEAD  64
+    row         a query, the row of out of this thread                      [0, L)
+    first       the first row of the block                                  0, 32, 64, ...
+    t           the first key of the step                                   0, 16, 32, ...
+    k, d        a key, and an index in a query, key or value                [0, S), [0, D)
+    tx, ty      the thread's column and row in its block                    [0, BM), [0, BN)
+    BM, BN      rows per block, keys per step                               32, 16
+    HEAD        columns of the tiles                                        64
+    PADDED      width of a transposed tile, with a column of padding        33
+    WIDTH       products that are added at once, to hide latency            4
+    a0 ... a3   accumulators: columns ty, ty + BN, ... of this thread's row of out
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays, scale and the sums
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays, scale and the sums
     Launch     block (BM, BN), grid (ceil_div(L, BM), B H); x = row, y = key, then column
-    Errors     the host function rejects shapes that do not fit and takes the naive variant where D
-               or Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
+    Errors     the host function rejects shapes that do not fit and launches the naive variant where
+               D or Dv is above HEAD; the kernel assumes they fit, and a block of (BM, BN)
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def load_on_side(rows, tile, first, tx, ty):
         for d in range(tx, HEAD, BM):
             inside = first + r < rows.shape[0] and d < rows.shape[1]
             tile[d, r] = rows[first + r, d] if inside else rows.dtype.type(0)
-    cuda.syncthreads()  # the tile is full before any thread reads it
+    cuda.syncthreads()  # the tile is written before any thread reads it
 
 
 @cuda.jit(device=True)
@@ -61,15 +61,15 @@ def load_step(rows, tile, t, tx, ty):
     for d in range(tx, HEAD, BM):
         inside = t + ty < rows.shape[0] and d < rows.shape[1]
         tile[ty, d] = rows[t + ty, d] if inside else rows.dtype.type(0)
-    cuda.syncthreads()  # the tile is full before any thread reads it
+    cuda.syncthreads()  # the tile is written before any thread reads it
 
 
 @cuda.jit(device=True)
 def store_sums(a0, a1, a2, a3, tile, rows, first, tx, ty):
-    """Store the threads' sums as rows from `first` on, through a tile on its side."""
+    """Store the threads' sums as rows from `first` on, through a transposed tile."""
     tile[ty, tx], tile[ty + BN, tx] = a0, a1
     tile[ty + 2 * BN, tx], tile[ty + 3 * BN, tx] = a2, a3
-    cuda.syncthreads()  # the tile is full before any thread reads it
+    cuda.syncthreads()  # the tile is written before any thread reads it
     for r in range(ty, BM, BN):
         for d in range(tx, HEAD, BM):
             if first + r < rows.shape[0] and d < rows.shape[1]:
@@ -80,7 +80,7 @@ def store_sums(a0, a1, a2, a3, tile, rows, first, tx, ty):
 def column_sum(value, tile, tx, ty):
     """Return the sum of value over the threads of one tx; all threads of the block call it."""
     tile[ty, tx] = value
-    cuda.syncthreads()  # the tile is full before any thread reads it
+    cuda.syncthreads()  # the tile is written before any thread reads it
     total = tile[0, tx]
     for y in range(1, BN):
         total += tile[y, tx]
@@ -102,7 +102,7 @@ def product_of_rows(rows, tile, on_side, t, tx, ty):
 @cuda.jit(device=True)
 def add_rows(weights, tile, a0, a1, a2, a3, tx, ty):
     """Return a thread's four sums, with the rows of a tile times their weights added."""
-    cuda.syncthreads()  # all weights are there, and the tile is full
+    cuda.syncthreads()  # all weights and the whole tile are written
     for n in range(BN):
         weight = weights[n, tx]
         a0 += weight * tile[n, ty]
@@ -113,41 +113,41 @@ def add_rows(weights, tile, a0, a1, a2, a3, tx, ty):
 
 
 @cuda.jit(device=True)
-def online_softmax(score, p_tile, highest, rescale, tx, ty):
-    """Return e to a score less the highest of its row so far, and leave it in p_tile.
+def online_softmax(score, p_tile, maximum, rescale, tx, ty):
+    """Return e^(score - running maximum of its row), and store it in p_tile.
 
-    Leaves the factor for all earlier sums of the row in rescale.
+    Stores the factor for all earlier sums of the row in rescale.
     """
     p_tile[ty, tx] = score
-    cuda.syncthreads()  # all scores of the step are there before the highest is looked for
+    cuda.syncthreads()  # all scores of the step are written before their maximum is computed
     if ty == 0:
-        best = highest[tx]
+        best = maximum[tx]
         for n in range(BN):
             best = max(best, p_tile[n, tx])
-        rescale[tx] = math.exp(highest[tx] - best)
-        highest[tx] = best
-    cuda.syncthreads()  # the highest scores are known, and the scores are read
-    weight = math.exp(score - highest[tx])
+        rescale[tx] = math.exp(maximum[tx] - best)
+        maximum[tx] = best
+    cuda.syncthreads()  # the maxima are written, and the scores have been read
+    weight = math.exp(score - maximum[tx])
     p_tile[ty, tx] = weight
     return weight
 
 
 @cuda.jit
 def attention_tiled_kernel(query, key, value, scale, causal, out, logsumexp):
-    """Mix values for BM queries, the block walking over all keys.
+    """Compute attention for BM queries per block, which loops over all keys.
 
-    New here   online softmax: a row needs its highest score and its sum of powers only so far, for
-               both, and the sums of values, are rescaled when a higher score comes. Row 0 of the
-               threads looks for the highest; each thread adds up the powers of its own keys, and
-               the sums meet at the end. Steps that no query of the block sees are left out, and
-               with a causal mask these are half of them
+    New here   online softmax: a row needs only its running maximum and normalizer, which are
+               rescaled, with the sums of values, when a larger score appears. Row 0 of the threads
+               computes the maximum; each thread sums the exponentials of its own keys, and these
+               sums are added at the end. Steps that no query of the block sees are skipped:
+               with a causal mask about half of them
     Shapes     query (B, H, L, D), key (B, H, S, D), value (B, H, S, Dv), scale scalar, causal bool,
                out (B, H, L, Dv), logsumexp (B, H, L); any sizes >= 1, any strides
     Shared     (HEAD PADDED + 2 BN HEAD + BN BM + 2 BM) itemsize bytes, static
     Cost       bytes: itemsize B H (L D + (D + Dv) loaded + L Dv + L), where each block loads the
-               keys it walks over, all S of them without the mask; flops: 2 BM BN (D + HEAD) a
+               keys it loops over, all S of them without the mask; flops: 2 BM BN (D + HEAD) per
                step for the products, with D rounded up to a multiple of WIDTH, and a tenth of it
-               for the rest; barriers: 6 a step and 3
+               for the rest; barriers: 6 per step and 3
     Source     Dao and others, "FlashAttention: Fast and Memory-Efficient Exact Attention with
                IO-Awareness", 2022; Milakov and Gimelshein, "Online normalizer calculation for
                softmax", 2018
@@ -159,10 +159,10 @@ def attention_tiled_kernel(query, key, value, scale, causal, out, logsumexp):
     k_tile = cuda.shared.array((BN, HEAD), out.dtype)
     v_tile = cuda.shared.array((BN, HEAD), out.dtype)
     p_tile = cuda.shared.array((BN, BM), out.dtype)
-    highest = cuda.shared.array(BM, out.dtype)
+    maximum = cuda.shared.array(BM, out.dtype)
     rescale = cuda.shared.array(BM, out.dtype)
     if ty == 0:
-        highest[tx] = out.dtype.type(-math.inf)
+        maximum[tx] = out.dtype.type(-math.inf)
     load_on_side(query[batch, head], q_tile, first, tx, ty)
     row = first + tx
     total = a0 = a1 = a2 = a3 = out.dtype.type(0)
@@ -172,23 +172,23 @@ def attention_tiled_kernel(query, key, value, scale, causal, out, logsumexp):
         k = t + ty
         visible = k < key.shape[2] and (not causal or k <= row)
         score = scale * score if visible else out.dtype.type(-math.inf)
-        weight = online_softmax(score, p_tile, highest, rescale, tx, ty)
+        weight = online_softmax(score, p_tile, maximum, rescale, tx, ty)
         factor = rescale[tx]
         total = total * factor + weight
         a0, a1, a2, a3 = a0 * factor, a1 * factor, a2 * factor, a3 * factor
         a0, a1, a2, a3 = add_rows(p_tile, v_tile, a0, a1, a2, a3, tx, ty)
-        cuda.syncthreads()  # all have read all tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read all tiles before the next ones are loaded
     total = column_sum(total, p_tile, tx, ty)
     a0, a1, a2, a3 = a0 / total, a1 / total, a2 / total, a3 / total
     store_sums(a0, a1, a2, a3, q_tile, out[batch, head], first, tx, ty)
     if ty == 0 and row < query.shape[2]:
-        logsumexp[batch, head, row] = highest[tx] + math.log(total)
+        logsumexp[batch, head, row] = maximum[tx] + math.log(total)
 
 
 def attention_tiled_cost(
     pairs: int, rows: int, keys: int, d: int, dv: int, causal: bool = False, itemsize: int = 4
 ) -> Cost:
-    """Each block loads its queries once, and the keys and values that it walks over."""
+    """Each block loads its queries once, and the keys and values that it loops over."""
     blocks = ceil_div(rows, BM)
     walked = [min(keys, BM * (b + 1)) if causal else keys for b in range(blocks)]
     steps, loaded = walk(walked, keys)
@@ -199,17 +199,17 @@ def attention_tiled_cost(
     )
 
 
-# Operations of a thread in add_rows.
+# Operations per thread in add_rows.
 SUMS = 2 * 4 * BN
 
 
 def products(d: int) -> int:
-    """Return the operations of a thread in product_of_rows."""
+    """Return the operations per thread in product_of_rows."""
     return 2 * WIDTH * ceil_div(d, WIDTH)
 
 
 def walk(walked: list[int], size: int) -> tuple[int, int]:
-    """Return the steps of blocks that walk so far over `size` rows, and the rows they load."""
+    """Return the steps of blocks that loop so far over `size` rows, and the rows they load."""
     steps = [ceil_div(far, BN) for far in walked]
     return sum(steps), sum(min(BN * n, size) for n in steps)
 

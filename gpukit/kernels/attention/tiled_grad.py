@@ -1,31 +1,31 @@
-"""Gradients of attention with tiles in shared memory: scores are computed anew, never stored.
+"""Gradients of attention with tiles in shared memory (FlashAttention): scores are recomputed.
 
-Two kernels, for two sums in two directions. Adding both up in one would take atomics, and with them
-every run would add in another order; here it is the same in every run. The helpers are those of
-tiled.py: in the second kernel keys and queries have exchanged their places.
+Two kernels, for two sums in two directions. Computing both in one would take atomics, whose order
+differs from run to run; here it is the same in every run. The helpers are those of tiled.py: in
+the second kernel keys and queries exchange their roles.
 
 Legend
-    B, H        batches, heads                                                  2, 4
-    L, S        queries, keys (and values)                                      128, 512
-    D, Dv       numbers in a query and in a key, in a value; both up to HEAD    64
-    row, k      a query and a key                                               [0, L), [0, S)
-    first       the first row, or key, of the block                             0, 32, 64, ...
-    t           the first key, or row, of the step                              0, 16, 32, ...
-    tx, ty      the thread's place in its block                                 [0, BM), [0, BN)
-    BM, BN      rows (keys) that a block computes, keys (rows) in a step        32, 16
-    HEAD        columns of the tiles                                            64
-    PADDED      width of a tile on its side, with a column that nobody uses     33
-    a0 ... a3   sums of a thread for grad_query or grad_value: columns ty, ty + BN, ...
+    B, H        batches, heads                                              2, 4
+    L, S        queries, keys (and values)                                  128, 512
+    D, Dv       size of a query and of a key, and of a value; at most HEAD  64
+    row, k      a query and a key                                           [0, L), [0, S)
+    first       the first row, or key, of the block                         0, 32, 64, ...
+    t           the first key, or row, of the step                          0, 16, 32, ...
+    tx, ty      the thread's column and row in its block                    [0, BM), [0, BN)
+    BM, BN      rows (keys) per block, keys (rows) per step                 32, 16
+    HEAD        columns of the tiles                                        64
+    PADDED      width of a transposed tile, with a column of padding        33
+    a0 ... a3   accumulators of grad_query or grad_value: columns ty, ty + BN, ...
     b0 ... b3   the same for grad_key
 
 All kernels
     Shapes     query (B, H, L, D), key (B, H, S, D), value (B, H, S, Dv), grad_out (B, H, L, Dv),
-               logsumexp and delta (B, H, L), scale scalar, causal bool, gradients as what they are
-               of; any sizes >= 1, any strides
-    Dtypes     float32 or float64, one for all arrays, scale and the sums
+               logsumexp and delta (B, H, L), scale scalar, causal bool, gradients of the shapes
+               of their arrays; any sizes >= 1, any strides
+    Dtypes     float32 or float64, the same for all arrays, scale and the sums
     Shared     (2 HEAD PADDED + BN HEAD + BN BM) itemsize bytes, static
-    Errors     the host function rejects shapes that do not fit and takes the naive variant where D
-               or Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
+    Errors     the host function rejects shapes that do not fit and launches the naive variant where
+               D or Dv is above HEAD; the kernel assumes they fit, and a block of (BM, BN)
     Source     Dao and others, "FlashAttention: Fast and Memory-Efficient Exact Attention with
                IO-Awareness", 2022, algorithm 4; two kernels instead of atomics: Dao,
                "FlashAttention-2", 2023
@@ -60,14 +60,14 @@ from gpukit.launch import Cost, Variant
 def attention_tiled_grad_query_kernel(
     grad_out, query, key, value, logsumexp, delta, scale, causal, grad_query
 ):
-    """Compute the gradient of BM queries, the block walking over all keys.
+    """Compute the gradient of BM queries per block, which loops over all keys.
 
-    New here   two products with the same tile, first of values, then of keys: both at once would
-               need more than 48 KB in float64. The keys stay for the sum
+    New here   two products with the same tile, first of values, then of keys: two tiles would
+               exceed 48 KB in float64. The keys stay in the tile for the sum
     Launch     block (BM, BN), grid (ceil_div(L, BM), B H); x = row, y = key, then column
     Cost       bytes: itemsize B H (L (2 D + Dv + 2 BN) + (D + Dv) loaded), the keys that the blocks
-               walk over; flops: 2 BM BN (D + Dv + HEAD) a step, with D and Dv rounded up to
-               multiples of WIDTH, and 6 for each score; barriers: 5 a step and 3
+               loop over; flops: 2 BM BN (D + Dv + HEAD) per step, with D and Dv rounded up to
+               multiples of WIDTH, and 6 per score; barriers: 5 per step and 3
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first, heads = cuda.blockIdx.x * BM, query.shape[1]
@@ -85,7 +85,7 @@ def attention_tiled_grad_query_kernel(
         normaliser, common = logsumexp[batch, head, row], delta[batch, head, row]
     for t in range(0, min(key.shape[2], first + BM) if causal else key.shape[2], BN):
         slope = product_of_rows(value[batch, head], tile, g_tile, t, tx, ty)
-        cuda.syncthreads()  # all have read the values before keys take their place
+        cuda.syncthreads()  # all threads have read the values before keys overwrite them
         score = product_of_rows(key[batch, head], tile, q_tile, t, tx, ty)
         k = t + ty
         grad = query.dtype.type(0)
@@ -93,7 +93,7 @@ def attention_tiled_grad_query_kernel(
             grad = scale * math.exp(scale * score - normaliser) * (slope - common)
         s_tile[ty, tx] = grad
         a0, a1, a2, a3 = add_rows(s_tile, tile, a0, a1, a2, a3, tx, ty)
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     store_sums(a0, a1, a2, a3, q_tile, grad_query[batch, head], first, tx, ty)
 
 
@@ -114,15 +114,15 @@ def attention_tiled_grad_query_cost(
 def attention_tiled_grad_key_value_kernel(
     grad_out, query, key, value, logsumexp, delta, scale, causal, grad_key, grad_value
 ):
-    """Compute the gradients of BM keys and of their values, the block walking over all queries.
+    """Compute the gradients of BM keys and values per block, which loops over all queries.
 
-    New here   two sums over the same steps, one of grad_out, one of queries, which share a tile:
+    New here   two sums over the same steps, one of grad_out, one of queries, with the same tile:
                the queries are loaded once for the scores and again for the sum
     Launch     block (BM, BN), grid (ceil_div(S, BM), B H); x = key, y = row, then column
     Cost       bytes: itemsize B H (2 S (D + Dv) + (2 D + Dv) walked + 2 seen), the rows that the
-               blocks walk over and the scores that there are; flops: 2 BM BN (D + Dv + 2 HEAD) a
-               step, with D and Dv rounded up to multiples of WIDTH, and 6 for each score;
-               barriers: 8 a step and 4
+               blocks loop over and the scores that they compute; flops: 2 BM BN (D + Dv + 2 HEAD)
+               per step, with D and Dv rounded up to multiples of WIDTH, and 6 per score;
+               barriers: 8 per step and 4
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first, heads = cuda.blockIdx.x * BM, query.shape[1]
@@ -137,7 +137,7 @@ def attention_tiled_grad_key_value_kernel(
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = query.dtype.type(0)
     for t in range(first if causal else 0, query.shape[2], BN):
         score = product_of_rows(query[batch, head], tile, k_tile, t, tx, ty)
-        cuda.syncthreads()  # all have read the queries before gradients take their place
+        cuda.syncthreads()  # all threads have read the queries before gradients overwrite them
         slope = product_of_rows(grad_out[batch, head], tile, v_tile, t, tx, ty)
         row = t + ty
         weight = grad = query.dtype.type(0)
@@ -146,11 +146,11 @@ def attention_tiled_grad_key_value_kernel(
             grad = scale * weight * (slope - delta[batch, head, row])
         s_tile[ty, tx] = weight
         a0, a1, a2, a3 = add_rows(s_tile, tile, a0, a1, a2, a3, tx, ty)
-        cuda.syncthreads()  # all have read both tiles before any thread fills them again
+        cuda.syncthreads()  # all threads have read both tiles before they are written again
         s_tile[ty, tx] = grad
         load_step(query[batch, head], tile, t, tx, ty)
         b0, b1, b2, b3 = add_rows(s_tile, tile, b0, b1, b2, b3, tx, ty)
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     store_sums(a0, a1, a2, a3, v_tile, grad_value[batch, head], first, tx, ty)
     store_sums(b0, b1, b2, b3, k_tile, grad_key[batch, head], first, tx, ty)
 
@@ -158,7 +158,7 @@ def attention_tiled_grad_key_value_kernel(
 def attention_tiled_grad_key_value_cost(
     pairs: int, rows: int, keys: int, d: int, dv: int, causal: bool = False, itemsize: int = 4
 ) -> Cost:
-    """Each block loads its keys and values once, what it walks over, and two numbers a score."""
+    """Each block loads its keys and values once, all rows of its loop, and two values per score."""
     begins = range(0, keys, BM)
     walked = [max(0, rows - begin) if causal else rows for begin in begins]
     steps, seen = walk(walked, rows)[0], pairs_seen(rows, keys, causal)

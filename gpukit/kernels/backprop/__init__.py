@@ -1,8 +1,8 @@
-"""Backpropagation: a dense layer, its gradients, and what surrounds them.
+"""Backpropagation: a dense layer, its gradients, and kernels fused around it.
 
-`dense` holds the layer and the chain rule as kernels, `columns` the gradient of its bias,
-`bias_activation` bias and activation in one pass, `sharing` three ways to share out the backward
-pass of a whole network.
+`dense` has the layer and the chain rule, `columns` the gradient of its bias,
+`bias_activation` bias and activation fused, `sharing` three ways to distribute the backward pass
+of a whole network over threads.
 """
 
 from __future__ import annotations

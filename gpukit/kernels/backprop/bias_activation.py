@@ -1,37 +1,37 @@
-"""A bias and an activation in one pass, forwards and backwards: kernel fusion, counted.
+"""Bias and activation fused into one kernel, forward and backward.
 
 After the product of a layer, adding the bias and applying an activation are two kernels with little
 to compute: the first stores the sums only for the second to load them again. Fused, they stay in
-registers. For each element of a float32 matrix the kernels ask memory for
+registers. Bytes of memory traffic per element of a float32 matrix:
 
-                 apart                                         fused
-    forwards     add_bias 12, relu 8             20 bytes      bias_relu 12
-    backwards    relu_grad 12, column_sum 4      16 bytes      bias_relu_grad 12
+                 separate                                      fused
+    forward      add_bias 12, relu 8             20 bytes      bias_relu 12
+    backward     relu_grad 12, column_sum 4      16 bytes      bias_relu_grad 12
 
-and there is one launch in the place of two. Backwards the gradient of the bias is a sum over rows,
-which each block makes of the gradients that it holds already, as in `columns`: sums of chunks of
+and one launch instead of two. In the backward pass the gradient of the bias is a sum over rows, to
+which each block adds the gradients that it holds in registers, as in `columns`: sums of chunks of
 rows first, in an order that is the same in every run.
 
 Legend
-    rows, cols  samples, and outputs of the layer: x is (rows, cols)       50000, 512
+    rows, cols  samples, and outputs of the layer: x is (rows, cols)  50000, 512
     row, col    the element that this thread works on
     grad        dE/d out
     y           the result of the forward pass
     partials    (chunks, cols): sums of grad_x over each chunk of rows
-    tx, ty      the thread's column and row in its block                   [0, WIDTH), [0, HEIGHT)
-    ACROSS      columns of a block forwards                                64
-    MOST_ROWS   blocks along y at most                                     65535
-    WIDTH       columns of a block backwards                               64
-    HEIGHT      rows of a block backwards                                  4
+    tx, ty      the thread's column and row in its block              [0, WIDTH), [0, HEIGHT)
+    ACROSS      columns per block in the forward pass                 64
+    MOST_ROWS   maximum number of blocks along y                      65535
+    WIDTH       columns per block in the backward pass                64
+    HEIGHT      rows per block in the backward pass                   4
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the arithmetic
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the arithmetic
     Launch     block (ACROSS, 1), grid (ceil_div(cols, ACROSS), min(rows, MOST_ROWS)), or any
-               other height; backwards block (WIDTH, HEIGHT), grid (ceil_div(cols, WIDTH), chunks);
+               other height; backward block (WIDTH, HEIGHT), grid (ceil_div(cols, WIDTH), chunks);
                x = column, y = row
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do, and
-               backwards its block to be (WIDTH, HEIGHT)
-    Source     ours
+               in the backward pass a block of (WIDTH, HEIGHT)
+    Source     gpukit
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ def bias_gelu_backward_reference(
 
 @cuda.jit
 def add_bias_kernel(x, bias, out):
-    """Add the bias to each row, one thread for one element, or more if there are many rows.
+    """Add a bias to each row, one element per thread, or several where there are many rows.
 
     New here   one vector for all rows: neighbouring threads read neighbouring elements of it. A
-               grid has at most 65535 blocks along y, and so a thread goes on by as many rows
+               grid has at most 65535 blocks along y, so a thread strides by the grid's height
     Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
     Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
     """
@@ -110,15 +110,15 @@ def add_bias_kernel(x, bias, out):
 
 
 def add_bias_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Two loads, an addition and a store for each element."""
+    """Two loads, an addition and a store per element."""
     return Cost(bytes=3 * itemsize * rows * cols, flops=rows * cols)
 
 
 @cuda.jit
 def bias_relu_kernel(x, bias, out):
-    """Compute relu(x + bias), one thread for one element.
+    """Compute relu(x + bias), one element per thread.
 
-    New here   add_bias_kernel and relu_kernel in one: the sum never leaves its register
+    New here   add_bias_kernel and relu_kernel fused: the sum never leaves its register
     Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
     Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
     """
@@ -132,9 +132,9 @@ def bias_relu_kernel(x, bias, out):
 
 @cuda.jit
 def bias_gelu_kernel(x, bias, out):
-    """Compute gelu(x + bias), one thread for one element.
+    """Compute gelu(x + bias), one element per thread.
 
-    New here   add_bias_kernel and gelu_kernel in one
+    New here   add_bias_kernel and gelu_kernel fused
     Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
     Cost       bytes: 3 itemsize rows cols; flops: 6 rows cols, one of them the call of erf;
                barriers: 0
@@ -150,7 +150,7 @@ def bias_gelu_kernel(x, bias, out):
 
 
 def bias_gelu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """The loads and the store of add_bias_cost alone; its addition, and the five of gelu."""
+    """The loads and the store of add_bias_cost; its addition, and the five operations of gelu."""
     return Cost(bytes=3 * itemsize * rows * cols, flops=6 * rows * cols)
 
 
@@ -159,10 +159,10 @@ def bias_gelu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def bias_relu_grad_kernel(grad, y, grad_x, partials):
-    """Compute the gradient of x, and sums of it for that of the bias, by chunks of rows.
+    """Compute the gradient of x, and its sums over chunks of rows for that of the bias.
 
-    New here   relu_grad_kernel and column_sum_kernel in one: what is stored is added up before it
-               leaves its register
+    New here   relu_grad_kernel and column_sum_kernel fused: each value is added while it is in
+               a register
     Shapes     grad, y, grad_x (rows, cols), partials (chunks, cols); any sizes >= 1
     Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (3 rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
@@ -186,7 +186,7 @@ def bias_relu_grad_kernel(grad, y, grad_x, partials):
 def bias_relu_grad_cost(
     rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None
 ) -> Cost:
-    """Two loads, a store and an addition for each element, then as column_sum_cost."""
+    """Two loads, a store and an addition per element, then as column_sum_cost."""
     chunks = chunks_of(rows) if chunks is None else chunks
     flops = cols * (rows + (HEIGHT - 1) * chunks)
     return Cost(bytes=itemsize * cols * (3 * rows + chunks), flops=flops)
@@ -194,13 +194,13 @@ def bias_relu_grad_cost(
 
 @cuda.jit
 def bias_gelu_grad_kernel(grad, x, bias, grad_x, partials):
-    """Compute the gradient of x, and sums of it for that of the bias, by chunks of rows.
+    """Compute the gradient of x, and its sums over chunks of rows for that of the bias.
 
-    New here   gelu needs x + bias again, which nobody stored: one addition instead of a load
+    New here   gelu needs x + bias, which was not saved: recomputing it takes an addition
     Shapes     grad, x, grad_x (rows, cols), bias (cols,), partials (chunks, cols); any sizes >= 1
     Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (4 rows + chunks); flops: cols (13 rows + (HEIGHT - 1) chunks),
-               two for each element calls of erf and exp; barriers: 1
+               two per element calls of erf and exp; barriers: 1
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col = cuda.blockIdx.x * WIDTH + tx
@@ -226,7 +226,7 @@ def bias_gelu_grad_kernel(grad, x, bias, grad_x, partials):
 def bias_gelu_grad_cost(
     rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None
 ) -> Cost:
-    """Three loads, a store and 13 operations for each element, then as column_sum_cost."""
+    """Three loads, a store and 13 operations per element, then as column_sum_cost."""
     chunks = chunks_of(rows) if chunks is None else chunks
     flops = cols * (13 * rows + (HEIGHT - 1) * chunks)
     return Cost(bytes=itemsize * cols * (4 * rows + chunks), flops=flops)
@@ -251,7 +251,7 @@ def bias_relu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def bias_gelu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu of x + bias, x (rows, cols), bias (cols,).
 
-    `out` may be x itself, if nobody needs x for the backward pass.
+    `out` may be x itself, if the backward pass does not need x.
     """
     return _forward("bias_gelu", x, bias, out, stream)
 
@@ -280,7 +280,7 @@ def bias_gelu_backward(
 
 
 def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
-    """Launch the kernel that has the name of the function, and return its result."""
+    """Launch the kernel named after the function, and return its result."""
     variant = launch.pick(function, VARIANTS, function)
     rows, cols = x.shape
     if rows and cols:
@@ -292,7 +292,7 @@ def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
 def _backward(
     function: str, variant: Variant, out: Any, stream: Any, *arrays: Any
 ) -> tuple[Any, Any]:
-    """Launch a kernel and the sum of what its blocks leave; return both gradients."""
+    """Launch a kernel and the sum of its blocks' partial sums; return both gradients."""
     (rows, cols), dtype = arrays[0].shape, arrays[0].dtype
     of_x, of_bias = out
     bias = of_bias.flat()

@@ -1,21 +1,21 @@
-"""Sums down the columns of a matrix: the gradient of a bias, the same bits in every run.
+"""Column sums of a matrix, bit-identical in every run: the gradient of a bias.
 
-A bias serves all samples, so its gradient is a sum over them, one for each column. Three ways to
-share that out: a thread for a column reads well and leaves a GPU idle where there are few columns;
-blocks that add to the result by atomics fill it, in an order that nobody knows; here blocks fill it
-and leave their sums in rows of a matrix of their own, which a second launch adds up. No order is
-left to chance, so training twice gives the same weights.
+A bias is added to every sample, so its gradient is a sum over samples, one per column. Three ways
+to parallelize: one thread per column is coalesced but leaves a GPU idle where there are few
+columns; blocks that add to the result with atomics fill it, in an undefined order; here blocks fill
+it and store partial sums in the rows of a matrix, which a second launch adds. The order
+is fixed, so training twice gives the same weights.
 
 Legend
-    rows, cols  height and width of x                                      50000, 512
-    chunk       the rows that one block adds up, side by side             ranges [0, chunks)
-    partials    (chunks, cols): a sum for each chunk and column
+    rows, cols  height and width of x                     50000, 512
+    chunk       the contiguous rows that one block sums   range [0, chunks)
+    partials    (chunks, cols): a sum per chunk and column
     row, col    the element of x that this thread loads
-    tx, ty      the thread's column and row in its block                   [0, WIDTH), [0, HEIGHT)
-    WIDTH       columns of a block, two warps side by side                 64
-    HEIGHT      rows that a block reads at once                            4
-    CHUNK       rows of a chunk, at least                                  256
-    MAX_CHUNKS  most chunks                                                256
+    tx, ty      the thread's column and row in its block  [0, WIDTH), [0, HEIGHT)
+    WIDTH       columns per block, two warps              64
+    HEIGHT      rows that a block reads at once           4
+    CHUNK       minimum rows per chunk                    256
+    MAX_CHUNKS  maximum number of chunks                  256
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def column_sum_reference(x: npt.ArrayLike) -> Float64:
-    """Return the sum of each column, added in float64."""
+    """Return the sum of each column, accumulated in float64."""
     made: Float64 = np.asarray(x, np.float64).sum(axis=0)
     return made
 
@@ -50,9 +50,9 @@ def column_sum_reference(x: npt.ArrayLike) -> Float64:
 
 @cuda.jit(device=True)
 def store_column_sums(acc, tile, partials, tx, ty, col):
-    """Add up acc over the rows of a block, and store it for a column of this block's chunk."""
+    """Sum acc over the rows of a block, and store it for a column of this block's chunk."""
     tile[ty, tx] = acc
-    cuda.syncthreads()  # the sums of all rows are there before the first row adds them up
+    cuda.syncthreads()  # the sums of all rows are written before the first row adds them
     if ty == 0 and col < partials.shape[1]:
         for k in range(1, HEIGHT):
             acc += tile[k, tx]
@@ -61,19 +61,19 @@ def store_column_sums(acc, tile, partials, tx, ty, col):
 
 @cuda.jit
 def column_sum_kernel(x, partials):
-    """Add up the columns of x, one block for 64 columns and one chunk of the rows.
+    """Sum the columns of x, 64 columns and one chunk of rows per block.
 
-    New here   a warp reads a piece of a row, and its threads go down their columns together, so
-               every load is coalesced; four pairs of warps take every fourth row, and shared
-               memory joins their sums
+    New here   a warp reads a part of a row, and its threads go down their columns together, so
+               every load is coalesced; four pairs of warps each take every fourth row, and their
+               sums are added in shared memory
     Shapes     x (rows, cols), partials (chunks, cols); any sizes >= 1
-    Dtypes     float32 or float64, one for both arrays and the accumulator
+    Dtypes     float32 or float64, the same for both arrays and the accumulator
     Launch     block (WIDTH, HEIGHT), grid (ceil_div(cols, WIDTH), chunks); x = column, y = row
     Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
                barriers: 1
-    Errors     the kernel assumes its block to be (WIDTH, HEIGHT)
-    Source     ours
+    Errors     the kernel assumes a block of (WIDTH, HEIGHT)
+    Source     gpukit
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col = cuda.blockIdx.x * WIDTH + tx
@@ -98,7 +98,7 @@ def column_sum_cost(rows: int, cols: int, itemsize: int = 4, *, chunks: int | No
 
 
 def chunks_of(rows: int) -> int:
-    """Return in how many chunks so many rows are added up."""
+    """Return the number of chunks for a number of rows."""
     return max(1, min(ceil_div(rows, CHUNK), MAX_CHUNKS))
 
 

@@ -1,24 +1,24 @@
-"""A dense layer forwards and backwards: the chain rule, one gradient for each kernel.
+"""Dense (linear) layer, forward and backward: the chain rule, one kernel per gradient.
 
-    out = x weight^T + bias             E is the error, some number made from out
-    grad_out    = dE/d out              comes from the layer above
-    grad_x      = grad_out weight       handed to the layer below
+    out = x weight^T + bias             E is the error, a scalar function of out
+    grad_out    = dE/d out              from the layer above
+    grad_x      = grad_out weight       for the layer below
     grad_weight = grad_out^T x          dE/dw_oi = sum over samples of dE/dnet_o * dnet_o/dw_oi
     grad_bias   = sum of grad_out over the samples
 
-All three are products of matrices, of which one or the other is transposed, and the fast variants
-are those of `matmul`: `nt` forwards, `tn` for the weights. The kernels here say what is computed.
+All three are matrix products with one or the other factor transposed, and the fast variants are
+those of `matmul`: `nt` forward, `tn` for the weights. The kernels here define what is computed.
 
 Legend
-    N, n   samples in the batch                        64
-    I, i   inputs of the layer                         4096
-    O, o   outputs of the layer                        512
+    N, n   samples in the batch  64
+    I, i   inputs of the layer   4096
+    O, o   outputs of the layer  512
     x      the inputs of a batch, PyTorch's `input`
-    k      the axis that is summed away; the docstring of each kernel says which
-    TILE   side of the block                           16
+    k      the summed axis; the docstring of each kernel says which
+    TILE   side of the block     16
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
 """
 
@@ -62,7 +62,7 @@ def linear_backward_reference(
 
 @cuda.jit
 def linear_naive_kernel(x, weight, bias, out):
-    """Compute a dense layer, one thread for one output of one sample.
+    """Compute a dense layer, one thread per output of one sample.
 
     New here   the sum starts from the bias; k is the input, the last axis of both x and weight,
                so neighbouring threads read weights I elements apart: not coalesced
@@ -70,7 +70,7 @@ def linear_naive_kernel(x, weight, bias, out):
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
     Cost       bytes: itemsize N O (2 I + 2); flops: 2 N O I; barriers: 0
-    Source     ours
+    Source     gpukit
     """
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
@@ -83,7 +83,7 @@ def linear_naive_kernel(x, weight, bias, out):
 
 
 def linear_naive_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
-    """For each output: the bias, I inputs and I weights loaded, one store."""
+    """Per output: the bias, I inputs and I weights loaded, one store."""
     return Cost(bytes=itemsize * n * o * (2 * i + 2), flops=2 * n * o * i)
 
 
@@ -92,10 +92,10 @@ def linear_naive_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def linear_grad_x_kernel(grad_out, weight, grad_x):
-    """Compute the gradient of the input, grad_out weight, one thread for one element.
+    """Compute the gradient of the input, grad_out weight, one element per thread.
 
-    New here   k is the output: an input reaches the error through every output it feeds, and
-               the chain rule adds those paths up; loads of weight are coalesced
+    New here   k is the output: an input affects the error through every output it feeds, and
+               the chain rule sums over those paths; loads of weight are coalesced
     Shapes     grad_out (N, O), weight (O, I), grad_x (N, I); any sizes >= 1, C order
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(N, TILE)); x = input,
                y = sample
@@ -111,16 +111,16 @@ def linear_grad_x_kernel(grad_out, weight, grad_x):
 
 
 def linear_grad_x_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
-    """For each input: O gradients and O weights loaded, one store."""
+    """Per input: O gradients and O weights loaded, one store."""
     return Cost(bytes=itemsize * n * i * (2 * o + 1), flops=2 * n * o * i)
 
 
 @cuda.jit
 def linear_grad_weight_kernel(grad_out, x, grad_weight):
-    """Compute the gradient of the weights, grad_out^T x, one thread for one weight.
+    """Compute the gradient of the weights, grad_out^T x, one thread per weight.
 
-    New here   k is the sample: a weight serves every sample of the batch, so their gradients
-               add up; loads of x are coalesced, and grad_out is one element for a row of threads
+    New here   k is the sample: every sample of the batch uses the same weight, so their gradients
+               are summed; loads of x are coalesced, and grad_out is one element per row of threads
     Shapes     grad_out (N, O), x (N, I), grad_weight (O, I); any sizes >= 1, C order
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
                y = output
@@ -136,7 +136,7 @@ def linear_grad_weight_kernel(grad_out, x, grad_weight):
 
 
 def linear_grad_weight_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
-    """For each weight: N gradients and N inputs loaded, one store."""
+    """Per weight: N gradients and N inputs loaded, one store."""
     return Cost(bytes=itemsize * o * i * (2 * n + 1), flops=2 * n * o * i)
 
 
@@ -156,15 +156,15 @@ def linear(
     """Return the outputs of a dense layer, input weight^T + bias.
 
     input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
-    float64. The variant "vectorised" moves four float32 at once, where I and O are multiples of 4
-    and the arrays begin at multiples of 16 bytes; for others "tiled" takes over. Raises LaunchError
+    float64. The variant "vectorised" has 16-byte accesses, for I and O that are multiples of 4
+    and arrays aligned to 16 bytes; for others it falls back to "tiled". Raises LaunchError
     (a ValueError) for N above 65535 * TILE.
     """
     function = "linear"
     chosen = launch.pick(function, FORWARD_VARIANTS, variant)
     x, (n, i), o = input, input.shape, weight.shape[0]
     launch.check_variant_dtype(function, chosen, x)
-    if i == 0:  # a product of zeros has the same shape and something to multiply
+    if i == 0:  # an inner size of 1 filled with zeros gives the same result
         x, weight = (launch.zeros((size, 1), x.dtype, stream) for size in (n, o))
     if n and o:
         arrays = x, weight
@@ -188,10 +188,10 @@ def linear_backward(
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias of a dense layer.
 
-    grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three launches
-    or four. All float32 or all float64. `out`, if given, is a tuple of three arrays. Variants are
+    grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three or four
+    launches. All float32 or all float64. `out`, if given, is a tuple of three arrays. Variants are
     those of `linear`; the same arrays give the same bits in every run. Without `of_input` the first
-    is None: the first layer of a network needs none.
+    is None: the first layer of a network does not need it.
     """
     function = "linear_backward"
     launch.pick(function, FORWARD_VARIANTS, variant)
@@ -215,7 +215,7 @@ def linear_backward(
 
 
 def _naively(function: str, variant: Variant, out: Any, a: Any, b: Any, stream: Any) -> None:
-    """Launch a kernel with a thread for each element of out, unless there is none."""
+    """Launch a kernel with one thread per element of out, unless out is empty."""
     if out.size:
         grid = variant.grid(function, *out.shape[::-1])
         variant.kernel[grid, variant.block, stream](a, b, out)

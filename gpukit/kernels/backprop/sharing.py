@@ -1,4 +1,4 @@
-"""Three ways to share out the backward pass of a network: by layer, by weight, and both.
+"""Backward pass of a network, distributed over threads in three ways: by layer, by weight, hybrid.
 
 A network of dense layers without bias, y = sigmoid(net), net = w x. For the weight from input i to
 output j of a layer, summed over the samples of the batch,
@@ -10,37 +10,37 @@ output j of a layer, summed over the samples of the batch,
                  grad_out for the last layer; else sum over k of delta_k w_jk, with the deltas and
                  weights of the layer above
 
-The first two factors are delta_j, which all weights into j share, and the layer below needs. So a
-layer must wait for the one above it; all three ways walk from the last layer to the first, at least
-one launch for each. What differs is who works inside of a layer:
+The first two factors are delta_j, which is the same for all weights into j, and which the layer
+below needs. So a layer must wait for the one above it: all three ways go from the last layer to the
+first, with at least one launch per layer. They differ in the work of a thread within a layer:
 
-    by_layer    one block has the whole layer, a thread for each output j: it makes delta_j for one
-                sample after the other, and then its weights one after the other. Nothing is done
-                twice, and few threads are at work
-    by_weight   one thread for each weight: as many as there are weights, and each makes the delta
-                that it needs by itself, the same one again and again for every input i
-    hybrid      two launches: one thread for each delta of the layer, then one thread for each
-                weight, which reads the deltas. Many threads, nothing twice, twice the launches
+    by_layer    one block computes the whole layer, one thread per output j: delta_j for one sample
+                after the other, and then its weights one after the other. Nothing is computed
+                twice, but few threads are active
+    by_weight   one thread per weight: as many threads as weights, but each computes the deltas
+                that it needs by itself, the same ones for every input i
+    hybrid      two launches: one thread per delta of the layer, then one thread per weight,
+                which reads the deltas. Many threads, nothing twice, twice the launches
 
 `mlp_backward_work` counts launches, threads, bytes and operations of each.
 
 Legend
-    N, n   samples in the batch                                64
-    I, i   inputs of the layer                                 784
-    O, j   outputs of the layer                                128
-    K, k   outputs of the layer above; where there is none, K = O and above is dE/dy     10
-    x      (N, I): what the layer got, the y of the layer below
-    y      (N, O): what it made of it
+    N, n   samples in the batch                                                       64
+    I, i   inputs of the layer                                                        784
+    O, j   outputs of the layer                                                       128
+    K, k   outputs of the layer above; where there is none, K = O and above is dE/dy  10
+    x      (N, I): the inputs of the layer, the y of the layer below
+    y      (N, O): its outputs
     above  (N, K): the deltas of the layer above, or dE/dy for the last layer
-    weight_above  (K, O), or (0, O) for the last layer: a GPU takes no None
+    weight_above  (K, O), or (0, O) for the last layer, since a kernel takes no None
     deltas (N, O): dE/dnet
-    TILE   side of a block of threads for weights or deltas    16
-    BLOCK  threads of the one block of by_layer                256
+    TILE   side of a block of threads for weights or deltas                           16
+    BLOCK  threads of the one block of by_layer                                       256
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulators
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulators
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
-    Source     Rumelhart, Hinton and Williams, Nature 323, 1986; the three ways are ours
+    Source     Rumelhart, Hinton and Williams, Nature 323, 1986; the three ways are gpukit's
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def mlp_backward_reference(
 
 @cuda.jit(device=True)
 def delta_of(above, weight_above, y, n, j):
-    """Return delta_j of sample n: dE/dy_j, by way of all that y_j feeds, times dy_j/dnet_j."""
+    """Return delta_j of sample n: dE/dy_j, through all that y_j feeds, times dy_j/dnet_j."""
     if weight_above.shape[0] == 0:
         change = above[n, j]
     else:
@@ -102,14 +102,14 @@ def backprop_by_layer_kernel(above, weight_above, y, x, deltas, grad_weight):
     """Compute a layer's deltas and gradients in one block, one thread for an output at a time.
 
     New here   the layer as the unit of work: a thread reads back the deltas that it wrote itself,
-               so no barrier is needed. One block keeps one of a GPU's many processors busy, with
-               as many threads as there are outputs; neighbours write rows of grad_weight that lie
-               apart, not coalesced
+               so no barrier is needed. One block occupies one of a GPU's many multiprocessors,
+               with as many active threads as outputs; neighbouring threads write different rows
+               of grad_weight, which is not coalesced
     Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), x (N, I), deltas (N, O),
                grad_weight (O, I); any sizes >= 1
     Launch     block BLOCK, grid 1; x = output
     Cost       bytes: itemsize (N O (2 K + 2) + O I (2 N + 1)), without a layer above
-               3 N O in place of the first term; flops: N O (2 K + 3) + 2 N O I; barriers: 0
+               3 N O instead of the first term; flops: N O (2 K + 3) + 2 N O I; barriers: 0
     """
     for j in range(cuda.threadIdx.x, y.shape[1], BLOCK):
         for n in range(y.shape[0]):
@@ -122,22 +122,22 @@ def backprop_by_layer_kernel(above, weight_above, y, x, deltas, grad_weight):
 
 
 def backprop_by_layer_cost(n: int, i: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
-    """Each delta once, then for each weight N deltas and N inputs loaded, one store."""
+    """Each delta once, then per weight N deltas and N inputs loaded, one store."""
     delta = backprop_delta_cost(n, o, k, itemsize)
     return Cost(delta.bytes + itemsize * o * i * (2 * n + 1), delta.flops + 2 * n * o * i)
 
 
 @cuda.jit
 def backprop_by_weight_kernel(above, weight_above, y, x, deltas, grad_weight):
-    """Compute a layer's gradients, one thread for one weight, which makes its deltas itself.
+    """Compute a layer's gradients, one thread per weight, which recomputes the deltas it needs.
 
-    New here   the weight as the unit of work: no thread needs another one, and all but one of I
-               deltas are made in vain. The thread of input 0 stores them for the layer below
+    New here   the weight as the unit of work: threads are independent, but every delta is computed
+               I times. The thread of input 0 stores it for the layer below
     Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), x (N, I), deltas (N, O),
                grad_weight (O, I); any sizes >= 1
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
                y = output
-    Cost       bytes: itemsize (O I (N (2 K + 2) + 1) + N O), without a layer above 3 N in place of
+    Cost       bytes: itemsize (O I (N (2 K + 2) + 1) + N O), without a layer above 3 N instead of
                N (2 K + 2); flops: N O I (2 K + 5), without 5 N O I; barriers: 0
     """
     i, j = cuda.grid(2)
@@ -152,7 +152,7 @@ def backprop_by_weight_kernel(above, weight_above, y, x, deltas, grad_weight):
 
 
 def backprop_by_weight_cost(n: int, i: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
-    """The delta of each sample once for every weight, the input, one store; deltas stored once."""
+    """The delta of each sample once per weight, the input, one store; deltas stored once."""
     loads, flops = _delta_work(k)
     elements = o * i * (n * (loads + 1) + 1) + n * o
     return Cost(bytes=itemsize * elements, flops=n * o * i * (flops + 2))
@@ -165,11 +165,11 @@ def _delta_work(k: int | None) -> tuple[int, int]:
 
 @cuda.jit
 def backprop_delta_kernel(above, weight_above, y, deltas):
-    """Compute a layer's deltas, one thread for one output of one sample.
+    """Compute a layer's deltas, one thread per output of one sample.
 
-    New here   the samples of the batch in parallel too: deltas of a sample do not depend on those
-               of another. The gradients follow with linear_grad_weight_kernel, one thread for one
-               weight; that launch needs all deltas, so it must be another one
+    New here   the samples of the batch in parallel too: deltas of different samples are
+               independent. The gradients follow with linear_grad_weight_kernel, one thread per
+               weight; that launch needs all deltas, so it must be a separate one
     Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), deltas (N, O); any sizes >= 1
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
@@ -182,7 +182,7 @@ def backprop_delta_kernel(above, weight_above, y, deltas):
 
 
 def backprop_delta_cost(n: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
-    """For each delta: K deltas and weights above, or dE/dy, then y, and one store."""
+    """Per delta: K deltas and weights above, or dE/dy, then y, and one store."""
     loads, flops = _delta_work(k)
     return Cost(bytes=itemsize * n * o * (loads + 1), flops=n * o * flops)
 
@@ -191,7 +191,7 @@ def backprop_delta_cost(n: int, o: int, k: int | None, itemsize: int = 4) -> Cos
 
 
 def mlp(input: Any, weights: Sequence[Any], *, stream: Any = 0) -> list[Any]:
-    """Return what each layer of a network makes of its input: sigmoid(x weight^T), from the first.
+    """Return the outputs of each layer of a network, sigmoid(x weight^T), from the first.
 
     input (N, I) and weights (O1, I), (O2, O1), ... give (N, O1), (N, O2), ...
     """
@@ -212,10 +212,10 @@ def mlp_backward(
     variant: str = "hybrid",
     stream: Any = 0,
 ) -> tuple[Any, ...]:
-    """Return the gradient of each weight matrix of a network, given what `mlp` returned.
+    """Return the gradient of each weight matrix of a network, given the results of `mlp`.
 
     `grad_out` is dE/d outputs[-1]. The variants "by_layer", "by_weight" and "hybrid" give the same
-    numbers; `mlp_backward_work` says what they cost.
+    results; `mlp_backward_work` returns their costs.
     """
     function = "mlp_backward"
     if variant not in WAYS:
@@ -247,7 +247,7 @@ def mlp_backward(
 def _checked(
     function: str, grad_out: Any, layers: Sequence[Any], weights: Sequence[Any], stream: Any
 ) -> tuple[Any, list[Any], list[Any], list[Result]]:
-    """Return all arrays on the device, and where gradients go; raise unless they fit a network."""
+    """Return all arrays on the device, and where gradients go; raise unless the shapes fit."""
     if len(layers) != len(weights) + 1:
         raise ValueError(
             f"{function}: expected an array of outputs for each of {len(weights)} weights, "
@@ -269,7 +269,7 @@ def _checked(
 
 @functools.cache
 def _takes(layers: int) -> signature.Signature:
-    """Return what a network of so many layers takes."""
+    """Return the signature of a network of so many layers."""
     weights = ", ".join(f"weights[{k}]: o{k + 1} o{k}" for k in range(layers))
     outputs = ", ".join(f"outputs[{k}]: n o{k + 1}" for k in range(layers))
     made = ", ".join(f"o{k + 1} o{k}" for k in range(layers))
@@ -279,21 +279,21 @@ def _takes(layers: int) -> signature.Signature:
 
 
 class Work(NamedTuple):
-    """What a backward pass takes: how many threads of each launch have work, the cost of all."""
+    """The work of a backward pass: active threads of each launch, and the cost of all launches."""
 
     threads: tuple[int, ...]
     cost: Cost
 
     @property
     def launches(self) -> int:
-        """How many launches there are, one after the other."""
+        """The number of launches, which are sequential."""
         return len(self.threads)
 
 
 def mlp_backward_work(variant: str, n: int, sizes: Sequence[int], itemsize: int = 4) -> Work:
-    """Return the work of one of the three ways, for n samples and layers as wide as `sizes`.
+    """Return the work of one of the three ways, for n samples and layers of `sizes`.
 
-    `sizes` begins with the inputs: (784, 128, 10). Launches come in their order, the last layer
+    `sizes` begins with the inputs: (784, 128, 10). Launches are in their order, the last layer
     first.
     """
     threads, costs = [], []
@@ -328,7 +328,7 @@ VARIANTS = (
         "delta", backprop_delta_kernel, backprop_delta_cost, mlp_backward_reference, (TILE, TILE)
     ),
 )
-# The launches of each way for one layer.
+# The launches of each way per layer.
 WAYS = {
     "by_layer": VARIANTS[:1],
     "by_weight": VARIANTS[1:2],

@@ -1,9 +1,9 @@
-"""Convolution, from one thread for one pixel to a matrix product, in this order.
+"""Convolution (conv1d, conv2d and gradients), from one thread per pixel to a matrix product.
 
-`windows` (where windows stand), `direct` (the formula; weights in constant memory), `tiled` (a tile
-with halo in shared memory), `gradients` (the formulas of the gradients), `im2col` (windows as
-columns of a matrix, for the layer and its gradients), `implicit` (the product without the matrix).
-`conv2d` takes all variants, in `VARIANTS`; `one_d` has `conv1d`.
+`windows` (sizes and padding), `direct` (the formula; weights in constant memory), `tiled` (a tile
+with a halo in shared memory), `gradients` (the formulas of the gradients), `im2col` (windows as
+columns of a matrix, for the layer and its gradients), `implicit` (implicit GEMM, the product
+without the matrix). `conv2d` takes all variants, in `VARIANTS`; `one_d` has `conv1d`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ BACKWARD_VARIANTS = (
     gradients.VARIANTS[0]._replace(name="direct"),
     im2col.VARIANTS[-1]._replace(name="im2col"),
 )
-# Columns that are made at a time: few enough to stay in a cache until they are multiplied.
+# Elements of columns at a time: few enough to stay in a cache until they are multiplied.
 MOST_COLUMNS = 1 << 21
-# Sums that a gradient of weights is made of, so that there are blocks enough for a GPU.
+# Partial sums of a gradient of weights: enough blocks for a GPU.
 SLICES = 16
 
 
@@ -45,7 +45,7 @@ class Layer(NamedTuple):
 
     @property
     def out(self) -> Shape:
-        """The shape of what comes out, (N, O, rows, cols)."""
+        """The shape of the result, (N, O, rows, cols)."""
         return self.image[0], self.weight[0], *self.windows.size
 
     @property
@@ -60,7 +60,7 @@ class Layer(NamedTuple):
 
     @property
     def product(self) -> tuple[int, int, int, int]:
-        """Groups, output channels of one, places in a window of one, and pixels of out."""
+        """Groups, output channels per group, weights per output channel, and pixels of out."""
         places = math.prod(self.weight[1:])
         return self.groups, self.weight[0] // self.groups, places, math.prod(self.windows.size)
 
@@ -82,13 +82,13 @@ def conv2d(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the convolution of a batch of images with zero padding, as PyTorch's functional does.
+    """Return the 2D convolution of a batch of images with zero padding, as torch.conv2d does.
 
     Input (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding 1 give (1, 16, 224,
     224). All float32 or all float64. stride, padding and dilation are numbers or pairs (down,
     across); padding may be "same" or "valid". The variant constant compiles a kernel for each new
-    weight, which it reads on the host; it takes at most 64 KB of them, tiled only windows that fit
-    its tile; direct takes the others. im2col takes at most 65535 places in all windows of an image.
+    weight, which it reads on the host; it takes at most 64 KB of them; tiled only windows that fit
+    its tile; both fall back to direct. im2col takes at most 65535 elements per column of an image.
     """
     chosen = launch.pick("conv2d", VARIANTS, variant)
     layer = _layer("conv2d", input, weight, stride, padding, dilation, groups)
@@ -103,7 +103,7 @@ def conv2d(
             _implicitly(layer, input, weight, bias, result.flat(), stream)
         else:
             given: tuple[Any, ...] = input, weight, bias, *layer.moves, result.array
-            if chosen.name == "constant":  # it has its weights already
+            if chosen.name == "constant":  # its weights are compiled in
                 kernel = direct.with_filters(launch.to_host(weight, stream))
                 chosen, given = chosen._replace(kernel=kernel), (input, *given[2:])
             n, o, rows, cols = layer.out
@@ -112,7 +112,7 @@ def conv2d(
 
 
 def _takes(variant: Variant, layer: Layer, weight: Any) -> bool:
-    """Whether a variant takes such a layer; else the one `instead` of it does."""
+    """Return whether a variant supports such a layer; if not, its fallback does."""
     if variant.name == "constant":
         return bool(weight.size * weight.dtype.itemsize <= direct.MOST_CONSTANT)
     if variant.name == "implicit":
@@ -149,7 +149,7 @@ def _implicitly(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stre
 
 
 def _columns(layer: Layer, image: Any, stream: Any) -> Any:
-    """Yield images, a slice of a batch, and their columns (n, G, K, P), always in one buffer."""
+    """Yield slices of a batch, and their columns (n, G, K, P), always in one buffer."""
     groups, _, depth, pixels = layer.product
     batch, places = layer.image[0], groups * depth
     fitting = min(MOST_COLUMNS // (places * pixels), launch.GRID_LIMIT[2] // places)
@@ -199,22 +199,22 @@ def conv2d_backward(
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias of a convolution.
 
-    Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
-    made of them, give arrays of the shapes of input and weight, and (O,). All float32 or all
-    float64. The variant direct takes the formulas as they are, im2col makes products of them.
-    Without `of_input` the first is None: the first layer of a network needs none, and it is half
-    the work.
+    Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of the result of
+    conv2d, give arrays of the shapes of input and weight, and (O,). All float32 or all
+    float64. The variant direct evaluates the formulas as they are, im2col as matrix products.
+    Without `of_input` the first is None: the first layer of a network does not need it, and it is
+    half of the work.
     """
     function = "conv2d_backward"
     chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
     layer = _layer(function, input, weight, stride, padding, dilation, groups)
-    advice = "It has the shape of what conv2d returned."
+    advice = "It has the shape of the result of conv2d."
     launch.check_shape(function, "grad_out", grad_out, layer.out, advice)
     made = [result.flat().reshape(result.shape) for result in (out if of_input else out[1:])]
     if not of_input:
         made.insert(0, launch.empty((0, 0, 0, 0), input.dtype))
     given = grad_out, input, weight
-    if 0 in (*layer.image, *layer.weight):  # sums of nothing
+    if 0 in (*layer.image, *layer.weight):  # empty sums
         for array in made:
             _zero(array, stream)
     elif chosen.name == "direct":
@@ -257,7 +257,7 @@ def _back_by_columns(
     *,
     stream: Any,
 ) -> None:
-    """Gradients as products: that of weights with columns; that of columns goes back to images."""
+    """Compute gradients as products: of weights with columns; of columns, then col2im."""
     function, dtype = layer.function, image.dtype
     groups, m, depth, pixels = layer.product
     slices = min(layer.image[0], SLICES)
@@ -274,7 +274,7 @@ def _back_by_columns(
         _launch(function, by_weight, (depth, m, slices * groups), stream, grad, cols, partial)
         if not grad_image.size:
             continue
-        # The columns have been used: their gradient takes their place.
+        # The columns are no longer needed: their gradient overwrites them.
         _multiply(function, turned, grad, nothing, cols, stream)
         n, c, h, w = len(cols), *layer.image[1:]
         back = cols.reshape(n * c, *layer.window, *layer.windows.size)
@@ -298,7 +298,7 @@ def _zero(array: Any, stream: Any) -> None:
 
 
 def _turned(function: str, weight: Any, groups: int, stream: Any) -> Any:
-    """Return weights as (G, places, channels): the transpose of each group."""
+    """Return weights transposed within each group, (G, weights per channel, channels)."""
     m = weight.shape[0] // groups
     places = weight.size // (groups * m)
     flat = launch.flatten(function, "weight", weight)

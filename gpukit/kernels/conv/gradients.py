@@ -1,26 +1,26 @@
-"""Gradients of a convolution as their formulas say them: who saw what, added up without atomics.
+"""Gradients of a 2D convolution by their formulas, as gathers, without atomics.
 
-    grad_image(n, c, h, w)       each window that saw the pixel, times the weight it saw it with
-    grad_weight(o, i, kh, kw)    each window's gradient, times the pixel that the weight met
-    grad_bias(o)                 the gradients of all windows
+    grad_image(n, c, h, w)       sum over the windows on the pixel: gradient times weight
+    grad_weight(o, i, kh, kw)    sum over all windows: gradient times the pixel under the weight
+    grad_bias(o)                 sum over all windows: gradient
 
 Legend
-    n, c, h, w     pixel of the images                                     [0, 64), ...
-    o, i           output channel, input channel of its group              [0, 16), [0, 3)
-    row, col       window, a pixel of grad_out                             [0, 224)
-    kh, kw         place in the window                                     [0, 3)
-    P              pixels of one channel of grad_out                       50176
-    plane          one channel of one image, n * channels + c              [0, 64 * 3)
-    at             a weight: o, i, kh and kw in one number                 [0, weight.size)
+    n, c, h, w     pixel of the images                         [0, 64), ...
+    o, i           output channel, input channel of its group  [0, 16), [0, 3)
+    row, col       window, a pixel of grad_out                 [0, 224)
+    kh, kw         index in the window                         [0, 3)
+    P              pixels of one channel of grad_out           50176
+    plane          one channel of one image, n * channels + c  [0, 64 * 3)
+    at             a weight: o, i, kh and kw as a flat index   [0, weight.size)
     tap            one weight times one pixel
     T              taps inside the images, of all windows and channels
-    WARPS          warps in a block                                        8
+    WARPS          warps per block                             8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator; stride, padding and
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator; stride, padding and
                dilation int
     Errors     the host function rejects shapes that do not fit; the kernels assume that they do,
-               and their block to be (BLOCK_X, BLOCK_Y, 1)
+               and a block of (BLOCK_X, BLOCK_Y, 1)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gpukit.launch import Cost, Variant
 
 BLOCK = BLOCK_X * BLOCK_Y
 WARPS = BLOCK // WARP
-# Additions of block_sum: five shuffles of each thread, then one for each warp but the first.
+# Additions of block_sum: five shuffles per thread, then one per warp but the first.
 BLOCK_SUM = 5 * BLOCK + WARPS - 1
 
 Float64 = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def conv2d_backward_reference(
     padding: Pair = NONE,
     dilation: Pair = ONE,
 ) -> tuple[Float64, Float64, Float64]:
-    """Return the gradients of image, weight and bias, place by place in the window."""
+    """Return the gradients of image, weight and bias, one index in the window at a time."""
     grad_out, image, weight = (np.asarray(a, np.float64) for a in (grad_out, image, weight))
     batch, channels, *size = image.shape
     _, depth, *window = weight.shape
@@ -86,8 +86,8 @@ def conv2d_backward_reference(
 
 @cuda.jit(device=True)
 def window_at(place, stride, count):
-    """Return which window begins `place` pixels behind the first; -1 if none of `count` does."""
-    if stride == 1:  # a division takes longer than all the rest
+    """Return which window begins `place` pixels after the first; -1 if none of `count` does."""
+    if stride == 1:  # a division takes longer than everything else here
         found = place
     else:
         found = place // stride if place % stride == 0 else -1
@@ -96,11 +96,11 @@ def window_at(place, stride, count):
 
 @cuda.jit
 def conv2d_grad_input_kernel(grad_out, weight, stride, padding, dilation, grad_image):
-    """Compute the gradient of the images, one thread for one pixel in each plane it visits.
+    """Compute the gradient of the images, one pixel per thread in each plane.
 
-    New here   the formula turned around. A window adding to the pixels that it saw would need
-               atomics; a pixel asking which windows saw it needs none. For a place in the window
-               that is one window at most, and none where the stride passed over
+    New here   a scatter turned into a gather. Windows that add to the pixels under them would need
+               atomics; a pixel that sums over the windows on it needs none. For each index in the
+               window that is one window at most, and none where the stride skips it
     Shapes     grad_out (N, O, rows, cols), weight (O, C / groups, KH, KW), stride (2,),
                padding (2,), dilation (2,), grad_image (N, C, H, W); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
@@ -110,7 +110,7 @@ def conv2d_grad_input_kernel(grad_out, weight, stride, padding, dilation, grad_i
     """
     w, h = cuda.grid(2)
     channels, depth = grad_image.shape[1], weight.shape[1]
-    group = weight.shape[0] // (channels // depth)  # output channels of a group
+    group = weight.shape[0] // (channels // depth)  # output channels per group
     if h < grad_image.shape[2] and w < grad_image.shape[3]:
         for plane in range(cuda.blockIdx.z, grad_image.shape[0] * channels, cuda.gridDim.z):
             n, c = plane // channels, plane % channels
@@ -135,7 +135,7 @@ def conv2d_grad_input_cost(
     dilation: Pair = ONE,
     itemsize: int = 4,
 ) -> Cost:
-    """The taps of conv2d_direct_cost, and one store for each pixel of the images."""
+    """The taps of conv2d_direct_cost, and one store per pixel of the images."""
     flops = conv2d_direct_cost(
         image, weight, stride=stride, padding=padding, dilation=dilation
     ).flops
@@ -144,12 +144,12 @@ def conv2d_grad_input_cost(
 
 @cuda.jit
 def conv2d_grad_weight_kernel(grad_out, image, stride, padding, dilation, grad_weight):
-    """Compute the gradient of the weights, one block for one weight.
+    """Compute the gradient of the weights, one block per weight.
 
-    New here   a weight serves every window of every image, so its gradient is a sum over all of
-               them: the block strides over the windows, and its threads add up what each has.
-               The loops are the same for all threads, which a CPU can run side by side, and a
-               guard leaves out what lies beyond
+    New here   every window of every image uses a weight, so its gradient is a sum over all of
+               them: the block strides over the windows, and its threads' sums are reduced.
+               The loops have the same bounds for all threads, so that a CPU can vectorize them,
+               and a guard masks off what is out of range
     Shapes     grad_out (N, O, rows, cols), image (N, C, H, W), stride (2,), padding (2,),
                dilation (2,), grad_weight (O, C / groups, KH, KW); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (grad_weight.size, 1, 1); x = weight
@@ -190,7 +190,7 @@ def conv2d_grad_weight_cost(
     dilation: Pair = ONE,
     itemsize: int = 4,
 ) -> Cost:
-    """The taps of conv2d_direct_cost; for each weight the sum of a block and one store."""
+    """The taps of conv2d_direct_cost; per weight the sum of a block and one store."""
     flops = conv2d_direct_cost(
         image, weight, stride=stride, padding=padding, dilation=dilation
     ).flops
@@ -200,16 +200,16 @@ def conv2d_grad_weight_cost(
 
 @cuda.jit
 def conv2d_grad_bias_kernel(grad_out, grad_bias):
-    """Compute the gradient of the bias, one block for one output channel.
+    """Compute the gradient of the bias, one block per output channel.
 
-    New here   the same sum with a weight that meets a pixel of 1 everywhere; the order of pixels
-               does not matter, so rows and columns are one axis
+    New here   the same sum with pixels that are all 1; the order of pixels does not matter, so
+               rows and columns are one axis
     Shapes     grad_out (N, O, P), grad_bias (O,); any sizes >= 1, C order
-    Launch     block BLOCK, grid O; x = pixel, a block for each output channel
+    Launch     block BLOCK, grid O; x = pixel, one block per output channel
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: itemsize (grad_out.size + O); flops: grad_out.size + BLOCK_SUM O; barriers: 1
     Errors     the host function rejects shapes that do not fit; the kernel assumes a block of BLOCK
-    Source     ours
+    Source     gpukit
     """
     tid, o, pixels = cuda.threadIdx.x, cuda.blockIdx.x, grad_out.shape[2]
     totals = cuda.shared.array(WARPS, grad_bias.dtype)
@@ -224,7 +224,7 @@ def conv2d_grad_bias_kernel(grad_out, grad_bias):
 
 
 def conv2d_grad_bias_cost(n: int, o: int, p: int, itemsize: int = 4) -> Cost:
-    """Each gradient loaded and added; for each channel the sum of a block and one store."""
+    """One load and addition per gradient; per channel the sum of a block and one store."""
     return Cost(bytes=itemsize * (n * o * p + o), flops=n * o * p + BLOCK_SUM * o)
 
 

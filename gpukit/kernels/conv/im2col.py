@@ -1,29 +1,29 @@
-"""Convolution as a matrix product: every window becomes a column, and weight times columns is out.
+"""2D convolution as a matrix product (im2col): windows become columns, out = weight times columns.
 
-A column holds what one window sees, channel by channel, row by row: C KH KW numbers. The weights of
-an output channel lie in that order too, so out(o, p) = sum over k of weight(o, k) cols(k, p), and
-what is known of products is of use for convolutions. It costs memory: with a 3 x 3 window the
-columns are nine times the image. So they are made for a few images at a time, in one buffer. The
-gradients are products with the same columns; `col2im` brings the gradient of columns back.
+A column holds the pixels of one window, channel by channel, row by row: C KH KW elements. The
+weights of an output channel have the same order, so out(o, p) = sum over k of weight(o, k)
+cols(k, p), and every optimization of matrix products applies to convolutions. The price is memory:
+with a 3 x 3 window the columns are nine times the image, so they are made for a few images at a
+time, in one buffer. The gradients are products too; `col2im` maps the gradient of columns back.
 
 Legend
-    N, C, H, W     images, channels, rows and columns of them              64, 3, 224, 224
+    N, C, H, W     images, their channels, rows and columns                64, 3, 224, 224
     O, KH, KW      output channels, rows and columns of the window         16, 3, 3
     G, g           groups of channels, and one of them                     1, [0, G)
     P, p           pixels of one channel of out, rows cols                 50176, [0, P)
-    K              places in a window times channels of a group            27
+    K              elements of a window times channels of a group          27
     n, c, h, w     a pixel of the images                                   [0, N), ...
     row, col       a pixel of out; in a product the element of its result  [0, 224)
     k              a row of cols, c KH KW + kh KW + kw; or within a tile   [0, C KH KW), [0, TILE)
-    t              where the present tiles begin along the summed axis     0, 16, 32, ...
+    t              start of the current tiles along the summed axis        0, 16, 32, ...
     tx, ty         the thread's column and row in its block                [0, TILE)
-    S, s           sums of which a gradient of weights is made, and which  16, [0, S)
+    S, s           partial sums of a gradient of weights, and one of them  16, [0, S)
     TILE           side of the block and of the tiles of products          16
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator; the rest int
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator; the rest int
     Errors     the host functions reject shapes that do not fit; the kernels assume that they do,
-               and blocks as they are said here
+               and blocks as given under Launch
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Variant, ceil_div
 
 TILE = 16
-# A column that nobody uses: the threads of a warp read down a column of a tile, 16 rows of it.
+# Padding against bank conflicts: the threads of a warp read down 16 rows of a column of a tile.
 PADDED = TILE + 1
 
 Float64 = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ def im2col_reference(
     padding: Pair = NONE,
     dilation: Pair = ONE,
 ) -> Float64:
-    """Return what each window sees as a column, (N, C KH KW, rows, cols)."""
+    """Return the pixels of each window as a column, (N, C KH KW, rows, cols)."""
     image = np.asarray(image, np.float64)
     batch, _, *size = image.shape
     rows, cols = out_sizes(tuple(size), window, stride, padding, dilation)
@@ -76,7 +76,7 @@ def col2im_reference(
     padding: Pair = NONE,
     dilation: Pair = ONE,
 ) -> Float64:
-    """Return images (N, C, H, W) of `size`, each column added where its window saw them."""
+    """Return images (N, C, H, W) of `size`, the sums of the columns' elements at their pixels."""
     cols = np.asarray(cols, np.float64)
     batch, _, *out = cols.shape
     cols = cols.reshape(batch, -1, *window, *out)
@@ -89,14 +89,14 @@ def col2im_reference(
 
 
 def product_reference(a: npt.ArrayLike, cols: npt.ArrayLike, bias: npt.ArrayLike) -> Float64:
-    """Return the product of each group of a with each image's columns, and bias."""
+    """Return the product of each group of a with each image's columns, plus bias."""
     a, cols, bias = (np.asarray(array, np.float64) for array in (a, cols, bias))
     made: Float64 = a @ cols + bias[:, :, None]
     return made
 
 
 def grad_weight_reference(grad_out: npt.ArrayLike, cols: npt.ArrayLike, slices: int) -> Float64:
-    """Return `slices` parts of the gradient of weights, each the sum over every so many images."""
+    """Return `slices` partial sums of the gradient of weights, each over every slices-th image."""
     grad_out, cols = np.asarray(grad_out, np.float64), np.asarray(cols, np.float64)
     each = grad_out @ cols.swapaxes(2, 3)
     return np.stack([each[s::slices].sum(axis=0) for s in range(slices)])
@@ -107,16 +107,16 @@ def grad_weight_reference(grad_out: npt.ArrayLike, cols: npt.ArrayLike, slices: 
 
 @cuda.jit
 def im2col_kernel(image, window, stride, padding, dilation, cols):
-    """Copy what each window sees into a column, one thread for one element.
+    """Copy the pixels of each window to a column, one element per thread.
 
-    New here   the divisions that say which channel and which place in the window are the same for
-               all threads of a block: the plane that blockIdx.z names is one row of cols. Threads
+    New here   the divisions that give the channel and the index in the window are the same for
+               all threads of a block: the plane at blockIdx.z is one row of cols. Threads
                along x read neighbouring pixels and write neighbouring windows
     Shapes     image (N, C, H, W), window (2,), stride (2,), padding (2,), dilation (2,),
                cols (N, C KH KW, rows, cols); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
                ceil_div(rows, BLOCK_Y), N C KH KW); x = col, y = row, z = plane
-    Cost       bytes: itemsize (L + cols.size), where L are the elements inside the image;
+    Cost       bytes: itemsize (L + cols.size), where L is the number of elements inside the image;
                flops: 0; barriers: 0
     Source     Chellapilla, Puri and Simard, "High Performance Convolutional Neural Networks for
                Document Processing", 2006
@@ -141,7 +141,7 @@ def im2col_cost(
     dilation: Pair = ONE,
     itemsize: int = 4,
 ) -> Cost:
-    """One load for each tap inside the image, one store for each element of the columns."""
+    """One load per tap inside the image, one store per element of the columns."""
     (batch, channels, *size) = image
     geometry = tuple(size), window, stride, padding, dilation
     rows, cols = out_sizes(*geometry)
@@ -151,11 +151,11 @@ def im2col_cost(
 
 @cuda.jit
 def columns_product_kernel(a, cols, bias, out):
-    """Multiply weights with columns, one block for one TILE x TILE tile of one group and image.
+    """Multiply weights with columns, one block per TILE x TILE tile of one group and image.
 
-    New here   matmul_batched_kernel with one a for the whole batch: an image has a product of its
-               own, so its result lies as (O, P) at once, where one product of all columns would
-               leave (O, N P), to be turned around. Groups are one more axis of the batch. With
+    New here   matmul_batched_kernel with the same a for the whole batch: each image has a product
+               of its own, so the result has the layout (O, P), where one product of all columns
+               would give (O, N P), to be transposed. Groups are another axis of the batch. With
                the transpose of a, and grad_out for columns, it is the gradient of columns
     Shapes     a (G, M, D), cols (N, G, D, P), bias (G, M), out (N, G, M, P); any sizes >= 1,
                C order
@@ -165,7 +165,7 @@ def columns_product_kernel(a, cols, bias, out):
     Cost       bytes: itemsize N G (M D ceil_div(P, TILE) + D P ceil_div(M, TILE) + 2 M P);
                flops: N G (2 M' P' D' + M P), each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(D, TILE)
-    Source     ours, on Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 5
+    Source     gpukit, on Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 5
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -178,10 +178,10 @@ def columns_product_kernel(a, cols, bias, out):
         a_tile[ty, tx] = a[g, row, t + tx] if row < m and t + tx < depth else out.dtype.type(0)
         inside = t + ty < depth and col < pixels
         b_tile[ty, tx] = cols[n, g, t + ty, col] if inside else out.dtype.type(0)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         for k in range(TILE):
             acc += a_tile[ty, k] * b_tile[k, tx]
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     if row < m and col < pixels:
         out[n, g, row, col] = acc + bias[g, row]
 
@@ -189,7 +189,7 @@ def columns_product_kernel(a, cols, bias, out):
 def columns_product_cost(
     batch: int, groups: int, m: int, p: int, depth: int, itemsize: int = 4
 ) -> Cost:
-    """For each image and group the loads of a tiled product; a bias for each element of out."""
+    """Per image and group the loads of a tiled product; one load of bias per element of out."""
     across, down, steps = (ceil_div(size, TILE) for size in (p, m, depth))
     return Cost(
         bytes=itemsize * batch * groups * (m * depth * across + depth * p * down + 2 * m * p),
@@ -199,28 +199,28 @@ def columns_product_cost(
 
 @cuda.jit
 def columns_grad_weight_kernel(grad_out, cols, partial):
-    """Add the gradients of weights of every S-th image to a sum, one block for a tile of one sum.
+    """Add the gradients of weights of every S-th image to a partial sum, one tile per block.
 
-    New here   a product along the pixels, the last axis of both, so the tile of cols is turned
-               while it is read. The result is small and the summed axis long: few blocks with
-               much to do, were there not S sums, which another launch adds up. No atomics: the
+    New here   a product along the pixels, the last axis of both, so the tile of cols is transposed
+               while it is read. The result is small and the summed axis long: few blocks with much
+               work each, but for the S partial sums, which another launch adds. No atomics: the
                bits are the same in every run
     Shapes     grad_out (N, G, M, P), cols (N, G, K, P), partial (S, G, M, K), which has the sums
                so far; any sizes >= 1, C order
     Launch     block (TILE, TILE, 1), grid (ceil_div(K, TILE), ceil_div(M, TILE), S G);
-               x = place of a weight, y = output channel of a group, z = sum and group
+               x = index of a weight, y = output channel of a group, z = partial sum and group
     Shared     TILE * (TILE + PADDED) * itemsize bytes, static
     Cost       bytes: itemsize (N G P (M ceil_div(K, TILE) + K ceil_div(M, TILE)) + 2 partial.size);
                flops: 2 N G M' K' P' + partial.size, each primed size rounded up to a multiple of
-               TILE; barriers: 2 ceil_div(P, TILE) for each image
-    Source     ours
+               TILE; barriers: 2 ceil_div(P, TILE) per image
+    Source     gpukit
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     slices, groups, m, depth = partial.shape
     pixels = cols.shape[3]
     s, g = cuda.blockIdx.z // groups, cuda.blockIdx.z % groups
-    k_loaded = cuda.blockIdx.x * TILE + ty  # the row of cols this thread loads
+    k_loaded = cuda.blockIdx.x * TILE + ty  # the row of cols that this thread loads
     a_tile = cuda.shared.array((TILE, TILE), partial.dtype)
     b_tile = cuda.shared.array((TILE, PADDED), partial.dtype)
     acc = partial.dtype.type(0)
@@ -235,10 +235,10 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
                 if k_loaded < depth and p < pixels
                 else partial.dtype.type(0)
             )
-            cuda.syncthreads()  # both tiles are full before any thread reads them
+            cuda.syncthreads()  # both tiles are written before any thread reads them
             for k in range(TILE):
                 acc += a_tile[ty, k] * b_tile[tx, k]
-            cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+            cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     if row < m and col < depth:
         partial[s, g, row, col] += acc
 
@@ -246,7 +246,7 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
 def columns_grad_weight_cost(
     batch: int, groups: int, m: int, p: int, k: int, slices: int, itemsize: int = 4
 ) -> Cost:
-    """For each image and group the loads of a tiled product; every sum is loaded and stored."""
+    """Per image and group the loads of a tiled product; every sum is loaded and stored."""
     across, down, steps = (ceil_div(size, TILE) for size in (k, m, p))
     sums = slices * groups * m * k
     return Cost(
@@ -257,20 +257,20 @@ def columns_grad_weight_cost(
 
 @cuda.jit
 def col2im_kernel(cols, stride, padding, dilation, image):
-    """Add up what all windows hold of a pixel, one thread for one pixel of the image.
+    """Sum the columns' elements at each pixel (col2im), one pixel of the image per thread.
 
-    New here   the way back of im2col, which copied a pixel to up to KH KW columns. Each column
-               adding to the pixels that it came from would need atomics; each pixel asking which
-               windows saw it, as here, needs none: for a place in the window there is one window
-               at most, and none where the stride passed over. With stride 1 there is nothing to
-               divide, and a division takes longer than all the rest
+    New here   the adjoint of im2col, which copies a pixel to up to KH KW columns. Columns that add
+               to the pixels of their window would need atomics; a pixel that sums over the windows
+               on it, as here, needs none: for each index in the window there is one window at
+               most, and none where the stride skips it. With stride 1 no division is needed, and
+               a division takes longer than everything else here
     Shapes     cols (N C, KH, KW, rows, cols), stride (2,), padding (2,), dilation (2,),
                image (N C, H, W); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
                min(N * C, 65535)); x = w, y = h, z = plane
-    Cost       bytes: itemsize (L + image.size); flops: L, where L are the elements of cols that
-               lie inside the image; barriers: 0
-    Source     ours
+    Cost       bytes: itemsize (L + image.size); flops: L, where L is the number of elements of cols
+               inside the image; barriers: 0
+    Source     gpukit
     """
     w, h = cuda.grid(2)
     planes, window_h, window_w, rows, columns = cols.shape
@@ -302,7 +302,7 @@ def col2im_cost(
     dilation: Pair = ONE,
     itemsize: int = 4,
 ) -> Cost:
-    """One load and one addition for each tap inside the image, one store for each pixel."""
+    """One load and one addition per tap inside the image, one store per pixel."""
     batch, channels, *size = image
     taps = batch * channels * taps_inside(tuple(size), window, stride, padding, dilation)
     return Cost(bytes=itemsize * (taps + batch * channels * size[0] * size[1]), flops=taps)

@@ -1,27 +1,27 @@
-"""Convolution as a matrix product whose second matrix is never written: an implicit GEMM.
+"""2D convolution as an implicit GEMM: a matrix product whose matrix of columns is never stored.
 
-The product of `im2col`, weight times columns, but a block takes the columns that it needs straight
+The product of `im2col`, weight times columns, but a block loads the columns that it needs straight
 from the image into its tile. A block computes CHANNELS x PIXELS elements of out, a thread 4 x 8 of
-them, in registers. All pixels of all images stand in one row, so that small images fill blocks too.
+them, in registers. The pixels of all images form one axis, so that small images fill blocks too.
 
 Legend
-    N, C, H, W     images, channels, rows and columns of them              64, 3, 224, 224
-    O, G           output channels, groups                                 32, 1
-    K, k           places in a window times channels of a group            27, [0, K)
-    P              pixels of one channel of out, rows cols                 50176
-    pixel          a pixel of all images of out, n P + p                   [0, N P)
-    o              output channel                                          [0, O)
-    t              where the present tiles begin along K                   0, 16, 32, ...
-    tid            the thread in its block                                 [0, THREADS * THREADS)
-    r              row of the tile of pixels, column of the weights'       [0, DEPTH)
-    base           where the window of a pixel begins in the images; it may lie outside
-    taps           for each k: how far from base, how many rows down, how many columns across
-    acc            the sums that a thread holds in registers               4 x 8
-    THREADS        side of the block                                       16
-    CHANNELS       output channels of a block, 4 THREADS                   64
-    OWN            pixels of a thread: two float4s, THREADS float4s apart      8
-    PIXELS         pixels of a block, OWN THREADS                          128
-    DEPTH          how deep its tiles are                                  16
+    N, C, H, W     images, their channels, rows and columns               64, 3, 224, 224
+    O, G           output channels, groups                                32, 1
+    K, k           elements of a window times channels of a group         27, [0, K)
+    P              pixels of one channel of out, rows cols                50176
+    pixel          a pixel of all images of out, n P + p                  [0, N P)
+    o              output channel                                         [0, O)
+    t              start of the current tiles along K                     0, 16, 32, ...
+    tid            the thread in its block                                [0, THREADS * THREADS)
+    r              row of the tile of pixels, column of the weights'      [0, DEPTH)
+    base           index of the first pixel of the window, possibly outside the image
+    taps           for each k: offset from base, rows down, columns across
+    acc            this thread's accumulators, in registers               4 x 8
+    THREADS        side of the block                                      16
+    CHANNELS       output channels per block, 4 THREADS                   64
+    OWN            pixels per thread: two float4s, THREADS float4s apart  8
+    PIXELS         pixels per block, OWN THREADS                          128
+    DEPTH          depth of a tile along K                                16
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ CHANNELS = WIDTH * THREADS
 OWN = 2 * WIDTH
 PIXELS = OWN * THREADS
 DEPTH = 16
-# Weights are stored down the columns of their tile: a float4 that nobody uses parts the banks.
+# Weights are stored down the columns of their tile, which a float4 of padding spreads over banks.
 PADDED = CHANNELS + WIDTH
-# Rows of the tile of pixels, and output channels, that all threads together load in one go.
+# Rows of the tile of pixels, and output channels, that all threads together load at once.
 ROWS, FILTERS = BLOCK // PIXELS, BLOCK // DEPTH
-OUTSIDE = -(1 << 30)  # rows above the image: nothing there is inside of it
-MOST = 1 << 30  # elements that images may have, so that 32 bits count them
+OUTSIDE = -(1 << 30)  # rows above the image: nothing there is inside
+MOST = 1 << 30  # maximum elements of the images, so that 32-bit indices suffice
 
 
 @cuda.jit(device=True)
 def load_weights(weight, a_tile, first, last, t, tid):
-    """Load the weights of output channels from `first` on, places from t on, as columns."""
+    """Load the weights of output channels from `first` on, at k from t on, as columns."""
     for step in range(CHANNELS // FILTERS):
         r, column = tid % DEPTH, tid // DEPTH + step * FILTERS
         o, k = np.uint32(first + column), np.uint32(t + r)
@@ -64,12 +64,12 @@ def load_weights(weight, a_tile, first, last, t, tid):
 
 @cuda.jit(device=True)
 def load_pixels(image, taps, b_tile, base, h, w, rows, cols, t, tid):
-    """Load what the window of one pixel sees at places from t on, every ROWS-th of them."""
+    """Load the pixels of one window at k from t on, every ROWS-th of them."""
     for step in range(DEPTH // ROWS):
         r = tid // PIXELS + step * ROWS
         k = np.uint64(t + r)  # 64 bits, which cannot overflow: one address and constant offsets
         place, down, across = taps[k, 0], np.uint32(h + taps[k, 1]), np.uint32(w + taps[k, 2])
-        inside = down < rows and across < cols  # negative numbers have become huge ones
+        inside = down < rows and across < cols  # negative values wrapped to huge ones
         pixel = image[np.uint32(base + place)] if inside else np.float32(0)
         b_tile[np.uint32(r), np.uint32(tid % PIXELS)] = pixel
 
@@ -87,12 +87,12 @@ def multiply_step(r, a_tile, b_tile, tx, ty, acc):
 
 @cuda.jit(launch_bounds=(BLOCK, 2))
 def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, width, out):
-    """Convolve a batch of images, one thread for 4 output channels of 8 pixels.
+    """Convolve a batch of images, 4 output channels of 8 pixels per thread.
 
-    New here   the matrix of columns, never written: nine times less memory for a window of 3 x 3,
-               and nothing to write and read again. What im2col knows of a row k, where its place in
-               the window lies, it has worked out once for all blocks: `taps` has it, so there is no
-               division in the main loop, and of its instructions 63 of 100 multiply and add at
+    New here   the matrix of columns is never stored: nine times less memory for a window of 3 x 3,
+               and no traffic for it. The divisions by which im2col finds the pixel of a row k are
+               done once for all blocks, and `taps` has their results, so there is no
+               division in the main loop, and 63 of 100 of its instructions are FFMAs at
                compute capability 9.0. cuDNN calls this IMPLICIT_PRECOMP_GEMM
     Shapes     image (N C H W,), weight (O, K), bias (O,), taps (K', 3) int32, K' being K rounded up
                to a multiple of DEPTH, stride (2,), padding (2,), size (2,), the image's, width
@@ -101,10 +101,10 @@ def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, wid
     Launch     block (THREADS, THREADS, 1), grid (ceil_div(N P, PIXELS), ceil_div(O / G, CHANNELS),
                G); x = pixel, y = output channel of a group, z = group
     Shared     DEPTH * (PADDED + PIXELS) * 4 bytes, static
-    Cost       bytes: 4 times what lies inside of windows, ceil_div(O / G, CHANNELS) times, O K for
-               each block of pixels, 2 out.size and 3 taps for each element of the tiles of pixels;
-               flops: 2 for each product of tiles, and out.size; barriers: 2 ceil_div(K, DEPTH)
-    Errors     the host function takes the variant im2col for float64 and more elements
+    Cost       bytes: 4 times the pixels inside windows, ceil_div(O / G, CHANNELS) times, O K per
+               block of pixels, 2 out.size and 3 taps per element of the tiles of pixels;
+               flops: 2 per product of tiles, and out.size; barriers: 2 ceil_div(K, DEPTH)
+    Errors     the host function launches the variant im2col for float64 and more elements
     Source     Chetlur and others, "cuDNN: Efficient Primitives for Deep Learning", 2014
     """
     tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
@@ -119,18 +119,18 @@ def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, wid
     for i in range(WIDTH):
         for j in range(OWN):
             acc[i, j] = np.float32(0)
-    pixel = cuda.blockIdx.x * PIXELS + tid % PIXELS  # the one this thread loads
+    pixel = cuda.blockIdx.x * PIXELS + tid % PIXELS  # the one that this thread loads
     n, p = pixel // pixels, pixel % pixels
     h = p // width * stride[0] - padding[0] if n < batch else OUTSIDE
     w = p % width * stride[1] - padding[1]
-    images = n * cuda.gridDim.z + cuda.blockIdx.z  # parts of images before this one's
+    images = n * cuda.gridDim.z + cuda.blockIdx.z  # groups of images before this one
     base = images * (image.shape[0] // batch // cuda.gridDim.z) + h * size[1] + w
     for t in range(0, weight.shape[1], DEPTH):
         load_weights(weight, a_tile, first, last, t, tid)
         load_pixels(image, taps, b_tile, base, h, w, rows, cols, t, tid)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         unrolled(DEPTH, multiply_step, a_tile, b_tile, tx, ty, acc)
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     for j in range(OWN):
         pixel = cuda.blockIdx.x * PIXELS + (j // WIDTH * THREADS + tx) * WIDTH + j % WIDTH
         for i in range(WIDTH):
@@ -142,7 +142,7 @@ def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, wid
 def conv2d_implicit_cost(
     image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE, dilation: Pair = ONE
 ) -> Cost:
-    """Each block of channels loads what windows see, each block of pixels all weights."""
+    """Each block of channels loads the pixels of windows, each block of pixels all weights."""
     (batch, channels, *size), (channels_out, depth, *window) = image, weight
     groups, k = channels // depth, depth * math.prod(window)
     geometry = tuple(size), tuple(window), stride, padding, dilation
@@ -157,11 +157,11 @@ def conv2d_implicit_cost(
 
 
 def taps_of(window: Pair, depth: int, size: Pair, dilation: Pair) -> npt.NDArray[np.int32]:
-    """Return where the places of a window lie, as the kernel takes it: (K', 3)."""
+    """Return the offsets of the elements of a window, as the kernel takes them: (K', 3)."""
     i, kh, kw = np.indices((depth, *window)).reshape(3, -1)
     down, across = dilation[0] * kh, dilation[1] * kw
     steps = np.stack([(i * size[0] + down) * size[1] + across, down, across], axis=1)
-    # What fills the last tile up lies outside of every image.
+    # The padding of the last tile is outside every image.
     filled = np.zeros((ceil_div(len(steps), DEPTH) * DEPTH, 3), np.int32)
     filled[:, 1] = OUTSIDE
     filled[: len(steps)] = steps

@@ -1,4 +1,4 @@
-"""Convolution along one axis: sound, or anything else in a row. What a halo is, without corners.
+"""1D convolution of signals such as audio: direct, and with a tile and its halo in shared memory.
 
     out(n, o, x) = bias(o) + sum over i, k of weight(o, i, k)
                    * signal(n, i, stride x + dilation k - padding)
@@ -6,26 +6,26 @@
 where signal is zero outside. The weights are not flipped.
 
 Legend
-    N, C, L      signals, channels and length of them                    16, 2, 44100
-    O, K         output channels, width of the window                    8, 9
-    n, o, i      signal, output channel, input channel of its group      [0, N), [0, O)
-    x            place in out                                            [0, 44100)
-    k            place in the window                                     [0, K)
-    plane        one channel of one signal of out, n O + o               [0, N O)
-    at           place in the signal                                     [0, L)
-    left         place in the signal where the block's tile begins       -4, 252, 508, ...
-    tid          the thread in its block                                 [0, BLOCK)
-    halo         what a tile has more than the block has threads: K - 1
-    BLOCK        threads in a block                                      256
-    TILE         places of the array that the tile lies in               1024
-    T            places of all windows inside the signal, of all planes and channels
+    N, C, L      signals, channels and length of them                16, 2, 44100
+    O, K         output channels, width of the window                8, 9
+    n, o, i      signal, output channel, input channel of its group  [0, N), [0, O)
+    x            index in out                                        [0, 44100)
+    k            index in the window                                 [0, K)
+    plane        one channel of one signal of out, n O + o           [0, N O)
+    at           index in the signal                                 [0, L)
+    left         first index of the signal in the block's tile       -4, 252, 508, ...
+    tid          the thread in its block                             [0, BLOCK)
+    halo         the K - 1 elements of a tile beyond the size of the block
+    BLOCK        threads per block                                   256
+    TILE         elements of the shared array of the tile            1024
+    T            taps inside the signal, of all planes and channels
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator; the rest int
-    Launch     block (BLOCK, 1), grid (ceil_div(len(out), BLOCK), min(N O, 65535)); x = place,
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator; the rest int
+    Launch     block (BLOCK, 1), grid (ceil_div(len(out), BLOCK), min(N O, 65535)); x = index,
                y = plane
     Errors     the host function rejects shapes that do not fit, stride < 1, padding < 0 and a
-               window larger than the padded signal; the kernels assume all of that
+               window larger than the padded signal; the kernels assume none of these
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def conv1d_reference(
     padding: int = 0,
     dilation: int = 1,
 ) -> npt.NDArray[np.float64]:
-    """Return the convolution of images of one row."""
+    """Return the convolution, as that of images of one row."""
     image, window = np.expand_dims(np.asarray(signal), 2), np.expand_dims(np.asarray(weight), 2)
     moves = {"stride": (1, stride), "padding": (0, padding), "dilation": (1, dilation)}
     return conv2d_reference(image, window, bias, **moves)[:, :, 0]
@@ -68,10 +68,10 @@ def conv1d_reference(
 
 @cuda.jit
 def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
-    """Convolve signals, one thread for one place of out in each plane it visits.
+    """Convolve signals, one element of out per thread in each plane.
 
-    New here   neighbouring threads read neighbouring places, so each load of a warp is coalesced,
-               but K threads read each of them
+    New here   neighbouring threads read neighbouring elements, so each load of a warp is coalesced,
+               but K threads read each element
     Shapes     signal (N, C, L), weight (O, C / groups, K), bias (O,), stride, padding, dilation
                scalars, out (N, O, out_size(L, ...)); any sizes >= 1, C order
     Cost       bytes: itemsize (2 T + 2 out.size); flops: 2 T; barriers: 0
@@ -79,7 +79,7 @@ def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
     """
     x = cuda.grid(1)
     channels, depth = weight.shape[0], weight.shape[1]
-    group = channels * depth // signal.shape[1]  # output channels of a group
+    group = channels * depth // signal.shape[1]  # output channels per group
     if x < out.shape[2]:
         for plane in range(cuda.blockIdx.y, out.shape[0] * channels, cuda.gridDim.y):
             n, o = plane // channels, plane % channels
@@ -101,7 +101,7 @@ def conv1d_direct_cost(
     dilation: int = 1,
     itemsize: int = 4,
 ) -> Cost:
-    """Each tap inside the signal loads a weight and a number; a bias and a store for each place."""
+    """Each tap inside loads a weight and an element; a bias and a store per element of out."""
     (batch, _, length), (channels, depth, k) = signal, weight
     taps = taps_inside((1, length), (1, k), (1, stride), (0, padding), (1, dilation))
     taps *= batch * channels * depth
@@ -111,23 +111,23 @@ def conv1d_direct_cost(
 
 @cuda.jit
 def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
-    """Convolve signals, one block for BLOCK places of out in each plane it visits.
+    """Convolve signals, BLOCK elements of out per block in each plane.
 
-    New here   the threads of a block load what all of their windows see into shared memory, once:
-               a tile of BLOCK places and, for those whose window reaches beyond it, a halo. There
-               are more places than threads, so some load two
+    New here   the threads of a block load all elements of their windows into shared memory, once:
+               a tile of BLOCK elements and a halo for the windows that extend beyond it. These
+               are more elements than threads, so some threads load two
     Shapes     signal (N, C, L), weight (O, C / groups, K), bias (O,), stride, padding, dilation
                scalars, out (N, O, out_size(L, ...)); any sizes >= 1, C order
     Shared     TILE * itemsize bytes, static
     Cost       bytes: itemsize (N O C' (L' + B K) + N O B + out.size), where C' is C / groups, B the
-               threads of a plane and L' what the tiles of a plane have inside the signal;
-               flops: 2 N O C' B K; barriers: 2 C' for each plane
-    Errors     the host function takes variant direct for windows that do not fit TILE; else as all
+               threads of a plane and L' the elements of a plane's tiles inside the signal;
+               flops: 2 N O C' B K; barriers: 2 C' per plane
+    Errors     the host function launches direct for windows that do not fit TILE; else as all
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
     x, tid = cuda.grid(1), cuda.threadIdx.x
     channels, depth, window = weight.shape
-    group = channels * depth // signal.shape[1]  # output channels of a group
+    group = channels * depth // signal.shape[1]  # output channels per group
     tile = cuda.shared.array(TILE, out.dtype)
     left = cuda.blockIdx.x * BLOCK * stride - padding
     reach = (BLOCK - 1) * stride + (window - 1) * dilation + 1
@@ -142,10 +142,10 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
                 if place < reach:
                     inside = 0 <= at < signal.shape[2]
                     tile[place] = signal[n, channel, at] if inside else out.dtype.type(0)
-            cuda.syncthreads()  # the tile is full before any thread reads it
+            cuda.syncthreads()  # the tile is written before any thread reads it
             for k in range(window):
                 acc += weight[o, i, k] * tile[stride * tid + dilation * k]
-            cuda.syncthreads()  # all have read the tile before any thread loads the next one
+            cuda.syncthreads()  # all threads have read the tile before the next one is loaded
         if x < out.shape[2]:
             out[n, o, x] = acc
 
@@ -159,7 +159,7 @@ def conv1d_tiled_cost(
     dilation: int = 1,
     itemsize: int = 4,
 ) -> Cost:
-    """Each block loads its tile once a channel; threads outside out load weights all the same."""
+    """Each block loads its tile per channel; threads outside out load weights all the same."""
     (batch, _, length), (channels, depth, k) = signal, weight
     places = out_size(length, k, stride, padding, dilation)
     blocks = ceil_div(places, BLOCK)
@@ -174,7 +174,7 @@ def conv1d_tiled_cost(
 
 
 def reach_of_block(window: int, stride: int, dilation: int) -> int:
-    """Return how many places the windows of a block span."""
+    """Return how many elements the windows of a block span."""
     return (BLOCK - 1) * stride + (window - 1) * dilation + 1
 
 
@@ -195,10 +195,10 @@ def conv1d(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the convolution of a batch of signals with zero padding, as PyTorch's functional does.
+    """Return the 1D convolution of a batch of signals with zero padding, as torch.conv1d does.
 
     Input (16, 2, 44100), weight (8, 2, 9) and bias (8,) with padding 4 give (16, 8, 44100). All
-    float32 or all float64. The variant tiled takes windows that fit its tile, direct the others.
+    float32 or all float64. The variant tiled falls back to direct where windows exceed its tile.
     """
     chosen = launch.pick("conv1d", VARIANTS, variant)
     stride, padding, dilation = (

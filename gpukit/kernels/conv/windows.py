@@ -1,12 +1,12 @@
-"""Windows over images: where they stand, how many there are, what they see. No kernels, host only.
+"""Sliding windows over images: size, stride, padding and dilation. Host code only, no kernels.
 
 Convolutions and pooling move a window over an image, `stride` pixels at a time; `dilation` is the
-distance of neighbouring places in the window. Around the image lie `padding` pixels of nothing.
+distance between neighbouring elements of the window. `padding` pixels are added around the image.
 
 Legend
-    rows, cols   windows that fit down and across: the size of out       224, 224
-    kh, kw       place in the window                                     [0, 3)
-    Pair         a number for down, a number for across                  (1, 1)
+    rows, cols   windows that fit down and across: the size of out  224, 224
+    kh, kw       index in the window                                [0, 3)
+    Pair         a number for down, a number for across             (1, 1)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 class Windows(NamedTuple):
-    """How windows move over images; `padding` is what lies above and to the left of the image."""
+    """How windows move over images; `padding` is that above and to the left of the image."""
 
     stride: Pair
     padding: Pair
@@ -32,7 +32,7 @@ class Windows(NamedTuple):
 
 
 def out_size(size: int, window: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """Return how often a window fits along one axis of the padded image.
+    """Return how many windows fit along one axis of the padded image.
 
     >>> out_size(224, 3, 1, 1), out_size(7, 3, 2, 0), out_size(7, 3, 1, 0, 2)
     (224, 3, 3)
@@ -47,13 +47,13 @@ def out_sizes(size: Shape, window: Shape, stride: Pair, padding: Pair, dilation:
 
 
 def taps_inside(size: Shape, window: Shape, stride: Pair, padding: Pair, dilation: Pair) -> int:
-    """Count the places of all windows that lie inside an image of rows and columns."""
+    """Count the taps of all windows that are inside an image of rows and columns."""
     down, across = map(_taps_along, size, window, stride, padding, dilation)
     return down * across
 
 
 def _taps_along(size: int, window: int, stride: int, padding: int, dilation: int) -> int:
-    """Count the places of the windows along one axis that lie inside."""
+    """Count the taps of the windows along one axis that are inside."""
     count = max(out_size(size, window, stride, padding, dilation), 0)
     starts = np.arange(count) * stride - padding
     places = starts[:, None] + np.arange(window) * dilation
@@ -80,8 +80,8 @@ def place_windows(
 ) -> Windows:
     """Return how windows move over an image of `size`, and how many; ValueError if none fits.
 
-    With padding "same" there are as many windows as pixels, for stride 1; with "valid" none of them
-    reaches over an edge.
+    With padding "same" there are as many windows as pixels, for stride 1; with "valid" no window
+    extends beyond an edge.
     """
     stride = pair(function, "stride", stride, least=1)
     dilation = pair(function, "dilation", dilation, least=1)

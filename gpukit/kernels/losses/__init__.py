@@ -1,7 +1,7 @@
-"""Losses and their gradients: one number that says how wrong a model is, and which way is down.
+"""Loss functions and their gradients: cross-entropy and mean squared error.
 
-`entropy` is for classes, `mse` for numbers; `totals` makes one number of many losses.
-A loss is an array of no axes that lies where the inputs lie: nothing waits for the host.
+`entropy` is for classification, `mse` for regression; `totals` reduces many losses to one.
+A loss is an array of no axes on the device of the inputs, so that no launch waits for the host.
 """
 
 from gpukit.kernels.losses import entropy, mse, totals

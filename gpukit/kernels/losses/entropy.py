@@ -1,26 +1,26 @@
-"""Cross-entropy of logits and classes, and its gradient, in one walk or two along each row.
+"""Cross-entropy of logits and target classes, and its gradient, fused with log softmax.
 
     loss of a row  = log(sum of e^x) - x[target]  = log(total) + (best - x[target])
     its gradient   = softmax(x) - 1 at the target
 
-Softmax, then a logarithm would be -inf wherever a probability is too small for the dtype. Here no
-power is above 1 and no logarithm is of less than 1, so logits of 10 000 are as good as any.
+The logarithm of a softmax would be -inf wherever a probability underflows. Here no exponential is
+above 1 and no logarithm is of less than 1, so logits of 10 000 are as good as any.
 
 Legend
-    rows, cols  logits: rows, and the classes of each               10 000, 1000
-    row         the row that the lanes of a warp share              ranges [0, rows)
-    j           a class                                             ranges [0, cols)
-    target      the class of each row that is right                 ranges [0, cols)
-    best, total the largest logit of a row; the sum of e^(x - best), 1 to cols
-    counted     a vector of one element that losses are divided by: 1, or the rows of a mean
-    scale       what the gradient of a row is multiplied by
-    ROWS        rows of a block in which each warp has its own      8
+    rows, cols  logits: rows, and classes per row     10 000, 1000
+    row         the row of this warp                  range [0, rows)
+    j           a class                               range [0, cols)
+    target      the correct class of each row         range [0, cols)
+    best, total the maximum of a row; the sum of e^(x - best), 1 to cols
+    counted     the divisor of the sum of losses, a vector of one element: 1, or rows for a mean
+    scale       the factor of the gradient of a row
+    ROWS        rows per block with one warp per row  8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays of floats; int32 or int64 targets
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all floating-point arrays; int32 or int64 targets
     Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
-    Errors     the host function rejects other dtypes and shapes, and targets of the host that are
-               no class. Where one on the device is none, the kernel reads nothing outside, and
+    Errors     the host function rejects other dtypes and shapes, and targets on the host that are
+               out of range. For one on the device, the kernel reads nothing out of bounds, and
                the loss and the gradient of its row are NaN
 """
 
@@ -57,7 +57,7 @@ Float64 = npt.NDArray[np.float64]
 def cross_entropy_reference(
     x: npt.ArrayLike, target: npt.ArrayLike, ignore_index: int = -100
 ) -> Float64:
-    """Return the loss of each row, 0 where its target is to be ignored."""
+    """Return the loss of each row, 0 where its target is ignore_index."""
     x, target = np.asarray(x, np.float64), np.asarray(target)
     seen = target != ignore_index
     best = x.max(axis=1)
@@ -70,7 +70,7 @@ def cross_entropy_reference(
 def cross_entropy_grad_reference(
     x: npt.ArrayLike, target: npt.ArrayLike, ignore_index: int = -100
 ) -> Float64:
-    """Return the gradient of the sum of the losses: softmax, less 1 at the target."""
+    """Return the gradient of the sum of the losses: softmax minus 1 at the target."""
     x, target = np.asarray(x, np.float64), np.asarray(target)
     powers = np.exp(x - x.max(axis=1, keepdims=True))
     chosen = target[:, None] == np.arange(x.shape[1])
@@ -84,7 +84,7 @@ def cross_entropy_grad_reference(
 
 @cuda.jit(device=True)
 def row_weight(x, right, ignore_index):
-    """Return what a row counts: 1, 0 where it is ignored, NaN where its target is no class."""
+    """Return the weight of a row: 1, 0 where it is ignored, NaN where its target is no class."""
     weight = x.dtype.type(1)
     if right == ignore_index:
         weight = x.dtype.type(0)
@@ -95,7 +95,7 @@ def row_weight(x, right, ignore_index):
 
 @cuda.jit(device=True)
 def row_loss(x, row, right, weight, best, total):
-    """Return the loss of a row of weight 1, and else its weight, which is 0 or NaN."""
+    """Return the loss of a row of weight 1, and otherwise its weight, which is 0 or NaN."""
     loss = weight
     if weight == x.dtype.type(1):
         loss = math.log(total) + (best - x[row, right])
@@ -104,10 +104,10 @@ def row_loss(x, row, right, weight, best, total):
 
 @cuda.jit
 def cross_entropy_kernel(x, target, ignore_index, losses):
-    """Compute the loss of each row, one warp for one row.
+    """Compute the cross-entropy of each row, one warp per row.
 
-    New here   of all probabilities of a row one is asked for, so none is stored: what leaves the
-               chip is one number a row
+    New here   the loss needs only one probability of a row, so none is stored: one value per row
+               is written to global memory
     Shapes     x (rows, cols), target (rows,), losses (rows,); any rows >= 1 and cols >= 1, C order
     Cost       bytes: rows (itemsize (2 cols + 2) + targetsize); flops: rows (3 cols + 3), and 160
                in each warp of the launch, also in those without a row; barriers: 0. Less for rows
@@ -123,7 +123,7 @@ def cross_entropy_kernel(x, target, ignore_index, losses):
 
 
 def cross_entropy_cost(rows: int, cols: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
-    """Two loads and three operations an element; for a row its target, three more, one store."""
+    """Two loads and three operations per element; per row its target, three more and a store."""
     return Cost(
         bytes=rows * (itemsize * (2 * cols + 2) + targetsize),
         flops=rows * (3 * cols + 3) + shuffled(rows),
@@ -132,10 +132,10 @@ def cross_entropy_cost(rows: int, cols: int, targetsize: int = 4, itemsize: int 
 
 @cuda.jit
 def cross_entropy_grad_kernel(x, target, ignore_index, grad_out, counted, losses, grad):
-    """Compute loss and gradient of each row together, one warp for one row.
+    """Compute cross-entropy and gradient of each row together, one warp per row.
 
-    New here   the gradient needs the same largest element and sum as the loss, so both come from
-               one launch, which reads the logits twice. The powers wait in grad for their sum
+    New here   the gradient needs the same maximum and sum as the loss, so one launch computes
+               both and reads the logits twice. The exponentials are stored in grad meanwhile
     Shapes     x (rows, cols), target (rows,), grad_out (1,) or (rows,), counted (1,), losses
                (rows,), grad (rows, cols); any rows >= 1 and cols >= 1, C order
     Cost       bytes: rows (itemsize (5 cols + 66) + 32 targetsize); flops: rows (6 cols + 35), and
@@ -160,7 +160,7 @@ def cross_entropy_grad_kernel(x, target, ignore_index, grad_out, counted, losses
 
 
 def cross_entropy_grad_cost(rows: int, cols: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
-    """Three loads, two stores and six operations an element; the scale by every lane of a row."""
+    """Three loads, two stores, six operations per element; the scale in every lane of a row."""
     return Cost(
         bytes=rows * (itemsize * (5 * cols + 2 + 2 * WARP) + WARP * targetsize),
         flops=rows * (6 * cols + 3 + WARP) + shuffled(rows),
@@ -180,12 +180,12 @@ def cross_entropy(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the cross-entropy of logits and the classes that are right.
+    """Return the cross-entropy of logits and target classes.
 
     Logits (N, C), float32 or float64, and N classes, int32 or int64, give an array of no axes, the
-    mean or the sum over all targets but ignore_index, and with "none" the losses (N,), 0 for those.
-    `[[0. 0.]]` and `[1]` give `0.693`; the mean of nothing is NaN. A class that does not exist is
-    a ValueError if it lies on the host; on the device its row is NaN.
+    mean or the sum over all targets but ignore_index; with "none", the losses (N,), 0 for ignored
+    targets. `[[0. 0.]]` and `[1]` give `0.693`; the mean of no losses is NaN. A class out of range
+    raises ValueError on the host; on the device its row is NaN.
     """
     function = "cross_entropy"
     _check(function, out.inputs, reduction, ignore_index)
@@ -212,11 +212,11 @@ def cross_entropy_backward(
     out: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return the gradient of the logits: softmax, less 1 at the target, divided by N for a mean.
+    """Return the gradient of the logits: softmax minus 1 at the target, divided by N for a mean.
 
     `[[0. 0.]]` and `[1]` give `[[0.5 -0.5]]`. grad_out is the gradient of the loss: a number, an
-    array of one element, or with "none" (N,). Rows of ignore_index get 0. What cross_entropy takes
-    is taken, and nothing that it computed is needed.
+    array of one element, or with "none" (N,). Rows of ignore_index get 0. The inputs are those of
+    cross_entropy; none of its results is needed.
     """
     function = "cross_entropy_backward"
     _check(function, out.inputs, reduction, ignore_index)
@@ -235,9 +235,9 @@ def cross_entropy_with_grad(
     out: Any = None,
     stream: Any = 0,
 ) -> tuple[Any, Any]:
-    """Return the mean or the sum of the losses, and the gradient of the logits, from one launch.
+    """Return the mean or sum of the losses and the gradient of the logits, from one launch.
 
-    What cross_entropy and cross_entropy_backward return, for half of the reading. `out` is a pair.
+    The results of cross_entropy and cross_entropy_backward, for half the reads. `out` is a pair.
     """
     function = "cross_entropy_with_grad"
     total, grad = out
@@ -261,7 +261,7 @@ def cross_entropy_with_grad(
 
 
 def _check(function: str, inputs: Mapping[str, Any], reduction: str, ignore_index: int) -> None:
-    """Raise unless the reduction is one, and targets of the host are classes."""
+    """Raise ValueError for an unknown reduction, or a target on the host that is out of range."""
     check_reduction(function, reduction)
     launch.check_int(function, "ignore_index", ignore_index, least=-(2**63))
     classes, target = inputs["input"].shape[1], inputs["target"]
@@ -277,7 +277,7 @@ def _check(function: str, inputs: Mapping[str, Any], reduction: str, ignore_inde
 def _counted(
     target: Any, reduction: str, ignore_index: int, dtype: np.dtype[Any], stream: Any
 ) -> Any:
-    """Return, on the device, what the sum of the losses is divided by."""
+    """Return, on the device, the divisor of the sum of the losses."""
     if reduction != "mean":
         return launch.to_device(np.ones(1, dtype), stream)
     counted = launch.empty((1,), dtype)
@@ -296,7 +296,7 @@ def _launch_grad(
     stream: Any,
     losses: Any = None,
 ) -> tuple[Any, Any]:
-    """Write the gradient; return the loss of each row and what their sum is to be divided by."""
+    """Write the gradient; return the loss of each row and the divisor of their sum."""
     rows = x.shape[0]
     losses = launch.empty((rows,), x.dtype) if losses is None else losses
     counted = _counted(target, reduction, ignore_index, x.dtype, stream)

@@ -1,22 +1,22 @@
-"""Mean squared error and its gradient: one term for each element.
+"""Mean squared error and its gradient, elementwise and summed.
 
     loss = mean of (x - target)^2        grad_x = 2 (x - target) / n
 
 Legend
-    n           elements of the arrays, all axes together           1000
-    i           the element this thread works on                    ranges [0, n)
-    parts       the sum of the squares that each block added up
+    n           elements of the arrays, all axes together  1000
+    i           the element this thread works on           range [0, n)
+    parts       the sum of squares of each block
     grad_out    the gradient of the loss, a vector of one element or of n
     slope       2, or 2 / n for a mean
-    totals      the sum of each warp of the block                   WARPS of them
-    BLOCK       threads in a block                                  256
-    WARPS       warps in a block                                    8
+    totals      the sum of each warp of the block          WARPS of them
+    BLOCK       threads per block                          256
+    WARPS       warps per block                            8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Errors     the host function rejects other dtypes and unequal shapes; the kernel assumes them
-               equal
+    Errors     the host function rejects other dtypes and unequal shapes; the kernel assumes
+               they match
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def mse_grad_reference(
 
 @cuda.jit
 def mse_terms_kernel(x, target, losses):
-    """Compute the square of each difference, one thread for one element.
+    """Compute the square of each difference, one element per thread.
 
-    New here   losses that are not added up, for whoever weighs them first
+    New here   losses without a reduction, for callers that weight them first
     Shapes     x (n,), target (n,), losses (n,); any n >= 1
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
     Source     Bishop, Pattern Recognition and Machine Learning, chapter 1.1
@@ -80,16 +80,16 @@ def mse_terms_kernel(x, target, losses):
 
 
 def mse_terms_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store for each element; a difference and its square."""
+    """Two loads and one store per element; a difference and its square."""
     return Cost(bytes=3 * itemsize * n, flops=2 * n)
 
 
 @cuda.jit
 def mse_sum_kernel(x, target, parts):
-    """Add up the squares of the differences in the share of each block.
+    """Sum the squared differences of each block, with a grid-stride loop per thread.
 
-    New here   difference, square and sum in one launch: no array of squares is written. The sums
-               of the blocks are added up by loss_total_kernel, so the bits are always the same
+    New here   difference, square and sum in one launch: the squares are never stored. The sums
+               of the blocks are added by loss_total_kernel, so the bits are the same in every run
     Shapes     x (n,), target (n,), parts (blocks,); any n >= 0
     Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
@@ -109,7 +109,7 @@ def mse_sum_kernel(x, target, parts):
 
 
 def mse_sum_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and three operations for each element, then the sum over each block."""
+    """Two loads and three operations per element, then the sum over each block."""
     blocks = stride_blocks(n, BLOCK)
     flops = 3 * n + (5 * BLOCK + WARPS - 1) * blocks
     return Cost(bytes=itemsize * (2 * n + blocks), flops=flops)
@@ -117,10 +117,10 @@ def mse_sum_cost(n: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def mse_grad_kernel(x, target, grad_out, slope, out):
-    """Compute the gradient of the squares, one thread for one element.
+    """Compute the gradient of the squared differences, one element per thread.
 
-    New here   one number from memory for all threads, or one for each: which of the two is the same
-               for all, so no warp parts
+    New here   grad_out has one element for all threads, or one per thread: the condition is the
+               same for all, so no warp diverges
     Shapes     x (n,), target (n,), grad_out (1,) or (n,), out (n,); any n >= 1
     Cost       bytes: 4 itemsize n; flops: 3 n; barriers: 0
     Source     Bishop, Pattern Recognition and Machine Learning, chapter 3.1
@@ -132,7 +132,7 @@ def mse_grad_kernel(x, target, grad_out, slope, out):
 
 
 def mse_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and one store for each element; a difference and two products."""
+    """Three loads and one store per element; a difference and two products."""
     return Cost(bytes=4 * itemsize * n, flops=3 * n)
 
 
@@ -146,7 +146,7 @@ def mse_loss(
     """Return the mean or the sum of the squared differences, or with "none" all of them.
 
     `[1. 2.]` and `[1. 4.]` give `2.`: two arrays of one shape, both float32 or both float64, give
-    an array of no axes, or with "none" of that shape. The mean of nothing is NaN.
+    an array of no axes, or with "none" of that shape. The mean of no elements is NaN.
     """
     check_reduction("mse_loss", reduction)
     n, dtype = input.size, input.dtype
@@ -176,7 +176,7 @@ def mse_loss_backward(
 ) -> Any:
     """Return the gradient of the input: 2 (input - target), divided by n for a mean.
 
-    `[1. 2.]` and `[1. 4.]` give `[0. -2.]`; that of the target is minus that. grad_out is the
+    `[1. 2.]` and `[1. 4.]` give `[0. -2.]`; that of the target is its negative. grad_out is the
     gradient of the loss: a number, an array of one element, or with "none" of the input's shape.
     """
     function = "mse_loss_backward"

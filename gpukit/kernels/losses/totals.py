@@ -1,16 +1,16 @@
-"""From many losses to one: their mean or their sum, in one block and always with the same bits.
+"""Reduce many losses to one: their sum or mean, in one block, bit-identical in every run.
 
 Legend
-    n           losses                                              10 000
-    losses      one for each row or element, or one for each block that has added some up
-    counted     what the sum is divided by, a vector of one element: how many there are for a
+    n           losses                             10 000
+    losses      one per row or element, or one partial sum per block
+    counted     the divisor of the sum, a vector of one element: the number of losses for a
                 mean, 1 for a sum
-    totals      the sum of each warp of the block                   WARPS of them
-    BLOCK       threads in a block                                  256
-    WARPS       warps in a block                                    8
+    totals      the sum of each warp of the block  WARPS of them
+    BLOCK       threads per block                  256
+    WARPS       warps per block                    8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays of floats and the accumulator
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all floating-point arrays and the accumulator
     Launch     block BLOCK, grid 1; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
 """
@@ -36,14 +36,14 @@ REDUCTIONS = ("mean", "sum", "none")
 
 
 def loss_total_reference(losses: npt.ArrayLike, counted: npt.ArrayLike) -> float:
-    """Return the sum of the losses divided by what is counted; of no losses among none, NaN."""
+    """Return the sum of the losses divided by counted; of no losses divided by 0, NaN."""
     with np.errstate(invalid="ignore"):
         total: np.float64 = np.sum(losses, dtype=np.float64) / np.asarray(counted, np.float64)[0]
     return float(total)
 
 
 def count_targets_reference(target: npt.ArrayLike, ignore_index: int) -> float:
-    """Return how many targets are not to be ignored."""
+    """Return the number of targets other than ignore_index."""
     return float(np.count_nonzero(np.asarray(target) != ignore_index))
 
 
@@ -52,14 +52,14 @@ def count_targets_reference(target: npt.ArrayLike, ignore_index: int) -> float:
 
 @cuda.jit
 def loss_total_kernel(losses, counted, out):
-    """Add up losses and divide by what is counted, in one block.
+    """Sum losses and divide by counted, in one block.
 
-    New here   a mean whose divisor lies in memory, where another launch has left it: the host need
-               not know it, so nothing waits for the host
+    New here   a mean whose divisor is in device memory, written by another launch: nothing waits
+               for the host
     Shapes     losses (n,), counted (1,), out (1,); any n >= 0
     Cost       bytes: itemsize (n + 2); flops: n + 5 BLOCK + WARPS; barriers: 1
-    Errors     the kernel assumes its block is BLOCK, and the only one
-    Source     ours
+    Errors     the kernel assumes a block of BLOCK and a grid of 1
+    Source     gpukit
     """
     tid = cuda.threadIdx.x
     totals = cuda.shared.array(WARPS, losses.dtype)
@@ -72,20 +72,20 @@ def loss_total_kernel(losses, counted, out):
 
 
 def loss_total_cost(n: int, itemsize: int = 4) -> Cost:
-    """One addition for each loss, the sum over the block, and a division by thread 0."""
+    """One addition per loss, the sum over the block, and a division by thread 0."""
     return Cost(bytes=itemsize * (n + 2), flops=n + 5 * BLOCK + WARPS)
 
 
 @cuda.jit
 def count_targets_kernel(target, ignore_index, counted):
-    """Count the targets that are not to be ignored, in one block.
+    """Count the targets other than ignore_index, in one block.
 
-    New here   a count is a sum of ones, and as a float it is ready to divide by
+    New here   a count is a sum of ones; it is a float, ready to divide by
     Shapes     target (n,), counted (1,); any n >= 0
-    Dtypes     int32 or int64 in, float32 or float64 out and added up
+    Dtypes     int32 or int64 in, float32 or float64 out and accumulator
     Cost       bytes: targetsize n + itemsize; flops: n + 5 BLOCK + WARPS - 1; barriers: 1
-    Errors     the kernel assumes its block is BLOCK, and the only one
-    Source     ours
+    Errors     the kernel assumes a block of BLOCK and a grid of 1
+    Source     gpukit
     """
     tid = cuda.threadIdx.x
     totals = cuda.shared.array(WARPS, counted.dtype)
@@ -99,7 +99,7 @@ def count_targets_kernel(target, ignore_index, counted):
 
 
 def count_targets_cost(n: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
-    """One load and one addition for each target, then the sum over the block."""
+    """One load and one addition per target, then the sum over the block."""
     return Cost(bytes=targetsize * n + itemsize, flops=n + 5 * BLOCK + WARPS - 1)
 
 
@@ -107,7 +107,7 @@ def count_targets_cost(n: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
 
 
 def check_reduction(function: str, reduction: str) -> None:
-    """Raise ValueError unless a reduction is one of those there are."""
+    """Raise ValueError for an unknown reduction."""
     if reduction not in REDUCTIONS:
         names = ", ".join(map(repr, REDUCTIONS))
         raise ValueError(
@@ -125,8 +125,8 @@ def scales(
 ) -> Any:
     """Return the gradient of a loss as a vector on the device.
 
-    A number, or an array of one element, is a vector of one; with "none" it may have the shape of
-    the losses, too.
+    A number, or an array of one element, gives a vector of one; with "none" it may have the shape
+    of the losses.
     """
     if isinstance(grad_out, (int, float, np.number)):
         return launch.to_device(np.full(1, grad_out, dtype), stream)

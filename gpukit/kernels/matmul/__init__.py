@@ -1,9 +1,9 @@
-"""Matrix product: out = a b, from one thread for one element to tensor cores, in this order.
+"""Matrix product: out = a b, from one element per thread to tensor cores, in this order.
 
-`naive` (one thread for one element), `tiled` (tiles in shared memory), `registers` (tiles in
-registers), `wide` (four elements at once), `tensor_tf32` and `bf16` (tensor cores); `batched`
-multiplies many pairs in one launch; `nt` and `tn` multiply by a transposed matrix. `matmul` takes
-all variants, in `VARIANTS`.
+`naive` (one element per thread), `tiled` (tiles in shared memory), `registers` (tiles in
+registers), `wide` (16-byte accesses), `tensor_tf32` and `bf16` (tensor cores); `batched`
+multiplies many pairs of matrices in one launch; `nt` and `tn` multiply by a transposed matrix.
+`matmul` takes all variants, in `VARIANTS`.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ def matmul(
     """Return the product of two float32 or two float64 matrices.
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is zero.
-    With transpose_a, a is (K, M), with transpose_b, b is (N, K), not both; they are turned while
-    they are loaded, by the variants "tiled" and "vectorised".
+    With transpose_a, a is (K, M); with transpose_b, b is (N, K); not both. The variants "tiled"
+    and "vectorised" transpose while they load.
 
-    Variants up to register_tile_2d take float64. vectorised, double_buffered and tensor_tf32 move
-    rows as float4s: rows of all three matrices in multiples of 4, in C order from a multiple of 16
-    bytes on; for others they hand over to register_tile_2d (transposed, to tiled), which gives the
-    bits of all variants but those on tensor cores: tensor_tf32 rounds a and b to 10 bits of
-    fraction, those of bf16 to 7; they take any sizes, and uint16 too, the bits of bfloat16. Raises
-    LaunchError (a ValueError) for more than 65535 blocks of rows (uncoalesced: of columns) and for
-    a GPU without the tensor cores that a variant wants.
+    Variants up to register_tile_2d take float64. vectorised, double_buffered and tensor_tf32 use
+    16-byte accesses: row lengths of all three matrices must be multiples of 4, in C order, aligned
+    to 16 bytes. Otherwise they fall back to register_tile_2d (transposed: to tiled), whose results
+    equal those of all variants bit for bit, except on tensor cores: tensor_tf32 rounds a and b to
+    10 bits of fraction, those of bf16 to 7; the latter take any sizes, and uint16 too, the bits of
+    bfloat16. Raises LaunchError (a ValueError) for more than 65535 blocks of rows (uncoalesced: of
+    columns) and for a GPU without the tensor cores that a variant needs.
     """
     if transpose_a and transpose_b:
         raise ValueError(
@@ -82,7 +82,7 @@ def matmul(
     launch.check_variant_dtype("matmul", chosen, a)
     (m, n), dtype = result.shape, result.dtype
     if a.shape[0 if transpose_a else 1] == 0:
-        # a product of zeros has the same shape and something to multiply
+        # an inner size of 1 filled with zeros gives the same result
         a = launch.zeros((1, m) if transpose_a else (m, 1), dtype, stream)
         b = launch.zeros((n, 1) if transpose_b else (1, n), dtype, stream)
     if m and n:

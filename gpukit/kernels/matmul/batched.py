@@ -1,15 +1,15 @@
-"""Products of many pairs of matrices in one launch: out[batch] = a[batch] b[batch].
+"""Batched matrix product (bmm): many pairs of matrices in one launch, out[i] = a[i] b[i].
 
-The matrices of a batch are often small, and one launch for each would leave most of a GPU idle.
+The matrices of a batch are often small, and one launch per pair would leave most of a GPU idle.
 
 Legend
-    B, batch  pairs of matrices, and which of them a block works on          8, [0, B)
-    M, N, K   rows of a[batch], columns of b[batch], the axis summed away    31, 65, 33
-    row, col  the element of out[batch] that this thread computes            [0, M), [0, N)
-    k         the summed axis within a tile                                  [0, TILE)
-    t         where the present tiles begin along the summed axis            0, 16, 32, ...
-    tx, ty    the thread's column and row in its block                       [0, TILE)
-    TILE      side of the block and of both tiles                            16
+    B, batch  number of pairs of matrices, and the pair of this block  8, [0, B)
+    M, N, K   rows of a[batch], columns of b[batch], the summed axis   31, 65, 33
+    row, col  the element of out[batch] that this thread computes      [0, M), [0, N)
+    k         the summed axis within a tile                            [0, TILE)
+    t         start of the current tiles along the summed axis         0, 16, 32, ...
+    tx, ty    the thread's column and row in its block                 [0, TILE)
+    TILE      side of the block and of both tiles                      16
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ def batched_matmul_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[
 
 @cuda.jit
 def matmul_batched_kernel(a, b, out):
-    """Multiply pairs of matrices, one block for one TILE x TILE tile of one product.
+    """Multiply pairs of matrices, one TILE x TILE tile of one product per block.
 
-    New here   a third axis of the grid, for the batch: a block is matmul_tiled_kernel on the pair
-               that blockIdx.z names. All threads of a block have the same pair, so they still
-               load tiles together and meet at the same barriers
+    New here   a third axis of the grid, for the batch: a block runs matmul_tiled_kernel on the pair
+               at blockIdx.z. All threads of a block work on the same pair, so they still
+               load tiles together and reach the same barriers
     Shapes     a (B, M, K), b (B, K, N), out (B, M, N); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Dtypes     float32 or float64, the same for all arrays and the accumulator
     Launch     block (TILE, TILE, 1), grid (ceil_div(N, TILE), ceil_div(M, TILE), B); x = col,
                y = row, z = batch
     Shared     2 * TILE * TILE * itemsize bytes, static
     Cost       bytes: itemsize B (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 B M' N' K', each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
-    Errors     the host function rejects batches and inner sizes that differ; the kernel assumes
-               them equal, and its block to be exactly (TILE, TILE, 1)
+    Errors     the host function rejects unequal batches and inner sizes; the kernel assumes
+               they match, and a block of exactly (TILE, TILE, 1)
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5, for
-               one product; the batch is ours
+               one product; the batch axis is gpukit's
     """
     col, row, batch = cuda.grid(3)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -63,10 +63,10 @@ def matmul_batched_kernel(a, b, out):
     for t in range(0, k_size, TILE):
         a_tile[ty, tx] = a[batch, row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
         b_tile[ty, tx] = b[batch, t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         for k in range(TILE):
             acc += a_tile[ty, k] * b_tile[k, tx]
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     if row < m and col < n:
         out[batch, row, col] = acc
 
@@ -96,7 +96,7 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """
     batches, m, k = a.shape
     n = b.shape[2]
-    if k == 0:  # a product of zeros has the same shape and something to multiply
+    if k == 0:  # an inner size of 1 filled with zeros gives the same result
         shapes = (batches, m, 1), (batches, 1, n)
         a, b = (launch.zeros(shape, a.dtype, stream) for shape in shapes)
     if batches and m and n:

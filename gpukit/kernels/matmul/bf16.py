@@ -1,35 +1,35 @@
-"""Matrix product of bfloat16 on tensor cores: tiles that nobody carries, from memory to product.
+"""Matrix product of bfloat16 on tensor cores, with asynchronous copies to shared memory.
 
-A bfloat16 has the range of float32 and 7 of its 23 bits of fraction, in half the room: half the
-bytes to move, and tensor cores that are twice as fast as with TF32. Sums are float32. NumPy has no
-such type; its bits are kept in uint16 here, as in `primitives.tensor`. Rows are copied to shared
-memory sixteen bytes at a time by `primitives.async_copy`, without a register between, while earlier
-tiles are multiplied. There they lie as small matrices of EIGHT x EIGHT, 128 bytes each without a
-gap: in that form both kinds of tensor core load them without bank conflicts.
+A bfloat16 has the range of float32 and 7 of its 23 bits of fraction, in half the bytes: half the
+traffic, and tensor cores that are twice as fast as with TF32. Sums are float32. NumPy has no such
+type; its bits are held in uint16 here, as in `primitives.tensor`. Rows are copied to shared memory
+16 bytes at a time by `primitives.async_copy`, without a register in between, while earlier tiles
+are multiplied. There they are stored as small matrices of EIGHT x EIGHT, 128 bytes each without
+padding: in that layout both kinds of tensor core load them without bank conflicts.
 
 Legend
-    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 136, 40
-    t           where the present tiles begin along the summed axis         0, 32, 64, ...
-    tid         the thread in its block, row after row                      [0, 256)
-    lane        the thread in its warp                                      [0, WARP)
-    top, left   where the warp's part of the block's begins, in EIGHTs      0, 8; 0, 4, 8, 12
-    first_row   where the part of out that a block computes begins          0, 128, 256, ...
-    first_col   the same along the columns                                  0, 128, 256, ...
-    square      a copy's number among those of all warps for one tile       [0, 16)
-    r, c        a small matrix within a tile: its row and its column        [0, 16), [0, 4)
-    stage       which of the tiles of a, and of b, is meant                 [0, STAGES)
-    acc         the sums that a thread holds in registers                   4 x 4 x 4, 2 x 64
-    i, j        which of a warp's products, down and across                 [0, DOWN), [0, ACROSS)
-    EIGHT       side of a small matrix, and what sixteen bytes hold         8
-    SIDE        what a block has of the columns of out, and of the rows     128
-    TALL        what it has of the rows in the kernel for Hopper            256
-    DEPTH       how deep its tiles are                                      32
-    STAGES      tiles of each matrix: one is multiplied, two on their way   3
-    TALL_STAGES the same in the kernel for Hopper, where they are larger    2
+    M, N, K     rows of a, columns of b, and the summed axis              131, 136, 40
+    t           start of the current tiles along the summed axis          0, 32, 64, ...
+    tid         the thread in its block, in row-major order               [0, 256)
+    lane        the thread in its warp                                    [0, WARP)
+    top, left   first row and column of the warp in the block, in EIGHTs  0, 8; 0, 4, 8, 12
+    first_row   first row of out in this block                            0, 128, 256, ...
+    first_col   the same along the columns                                0, 128, 256, ...
+    square      index of a copy among those of all warps for one tile     [0, 16)
+    r, c        a small matrix within a tile: its row and its column      [0, 16), [0, 4)
+    stage       the buffer of a, and of b                                 [0, STAGES)
+    acc         this thread's accumulators, in registers                  4 x 4 x 4, 2 x 64
+    i, j        which of a warp's products, down and across               [0, DOWN), [0, ACROSS)
+    EIGHT       side of a small matrix, and elements per 16 bytes         8
+    SIDE        columns, or rows, of out per block                        128
+    TALL        rows of out per block in the kernel for Hopper            256
+    DEPTH       depth of a tile along the summed axis                     32
+    STAGES      buffers of each matrix: one multiplied, two in flight     3
+    TALL_STAGES the same in the kernel for Hopper, whose tiles are larger  2
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
-    Errors     the host function makes such matrices of any; the kernel assumes them, and its
+    Errors     the host function converts any matrix to this form; the kernel assumes it, and its
                block to be (THREADS, THREADS)
 """
 
@@ -54,13 +54,13 @@ WARP = 32
 WARPS = THREADS * THREADS // WARP
 EIGHT = 8
 DEPTH = 32
-STEP = 16  # of the summed axis in one product
+STEP = 16  # depth of one product along the summed axis
 STEPS = DEPTH // STEP
 TILES = SIDE // EIGHT  # small matrices along a side
 DEEP = DEPTH // EIGHT  # and along the summed axis
 STAGES = 3
 AHEAD = STAGES - 1
-ON_THE_WAY = AHEAD - 1  # when the present one is wanted
+ON_THE_WAY = AHEAD - 1  # copies in flight when the current tile is needed
 
 # The warps of a block: 2 x 4, each with 64 x 32 of out, in 4 x 4 products of 16 x 8.
 DOWN, ACROSS = 4, 4
@@ -84,9 +84,9 @@ def round_bf16_reference(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
 
 def matmul_bf16_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the product of a and b rounded to bfloat16, summed in float64.
+    """Return the product of a and b rounded to bfloat16, accumulated in float64.
 
-    uint16 are taken for bits of bfloat16.
+    uint16 are the bits of bfloat16.
     """
     given = (np.asarray(a), np.asarray(b))
     bits = [x if x.dtype == np.uint16 else tensor.bf16(x) for x in given]
@@ -99,17 +99,17 @@ def matmul_bf16_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.
 
 @cuda.jit
 def round_bf16_kernel(x, out):
-    """Round a matrix to bfloat16, one thread for one element of out.
+    """Round a matrix to bfloat16, one element of out per thread.
 
-    New here   half the bytes out that came in. The rows of out may be longer than those of x:
-               they are filled with zeros, which change no sum, so that rows of any length
-               become whole as_16_bytes of bytes
+    New here   half the bytes. The rows of out may be longer than those of x: they are padded
+               with zeros, which change no sum, so that rows of any length
+               become multiples of 16 bytes
     Shapes     x (M, N), out (M, N') with N' >= N; any sizes >= 1, C order
     Dtypes     float32 in, uint16 out: the bits of bfloat16
     Launch     block (WARP, 8), grid (ceil_div(N', 32), ceil_div(M, 8)); x = col, y = row
     Cost       bytes: 4 M N + 2 M N'; flops: 0; barriers: 0
     Errors     the host function makes out; the kernel assumes out.shape[0] == x.shape[0]
-    Source     ours
+    Source     gpukit
     """
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
@@ -120,7 +120,7 @@ def round_bf16_kernel(x, out):
 
 
 def round_bf16_cost(m: int, n: int, wide_n: int) -> Cost:
-    """One load for each element of x, one store for each of out."""
+    """One load per element of x, one store per element of out."""
     return Cost(bytes=4 * m * n + 2 * m * wide_n, flops=0)
 
 
@@ -129,10 +129,10 @@ def round_bf16_cost(m: int, n: int, wide_n: int) -> Cost:
 
 @cuda.jit(device=True)
 def copy_tile(matrix, first_row, first_col, tile, tid):
-    """Ask for the tile of a matrix that begins at (first_row, first_col), zeros outside.
+    """Issue the copies of the tile of a matrix at (first_row, first_col), zeros outside.
 
-    A warp copies four small matrices at a time, side by side: the 64 bytes of each of 8 rows are
-    two whole sectors, and what is stored lies in different banks.
+    A warp copies four adjacent small matrices at a time: the 64 bytes of each of 8 rows are
+    two whole sectors, and the stores go to different banks.
     """
     lane = np.uint32(tid % WARP)
     down, right = np.uint32(lane % EIGHT), np.uint32(lane // EIGHT)
@@ -168,7 +168,7 @@ def bf16_step(k, a_tile, b_tile, top, left, acc):
 
 @cuda.jit(device=True)
 def store_two(out, row, col, low, high):
-    """Store two sums side by side, as far as they lie inside; columns may be odd in number."""
+    """Store two adjacent sums, as far as they are inside; the number of columns may be odd."""
     if row < out.shape[0]:
         if col < out.shape[1]:
             out[row, col] = low
@@ -181,13 +181,13 @@ def store_two(out, row, col, low, high):
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_tensor_bf16_kernel(a, b, out):
-    """Multiply two matrices of bfloat16 on tensor cores, with tiles that come by themselves.
+    """Multiply two matrices of bfloat16 on tensor cores, with asynchronous copies (cp.async).
 
-    New here   tiles are copied to shared memory without passing through registers, and nobody
-               waits for them: while one pair of tiles is multiplied two more are on the way. One
-               instruction then loads what a warp needs of four small matrices, another
-               multiplies 16 x 16 by 16 x 8, twice what it does in TF32. The b of a product
-               holds pairs that go down, and rows are stored across: the load transposes
+    New here   tiles are copied to shared memory without passing through registers, and no thread
+               waits for them: while one pair of tiles is multiplied two more are in flight. One
+               instruction (ldmatrix) then loads a warp's part of four small matrices, another
+               multiplies 16 x 16 by 16 x 8, twice as much as in TF32. The pairs of b in a product
+               run down a column, but rows are stored: the load transposes
     Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
                EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
                and b beginning at multiples of 16 bytes
@@ -217,7 +217,7 @@ def matmul_tensor_bf16_kernel(a, b, out):
     present, coming = np.uint32(0), np.uint32(AHEAD)
     for t in range(0, a.shape[1], DEPTH):
         wait(ON_THE_WAY)
-        cuda.syncthreads()  # the present tiles are full, and all have read those before them
+        cuda.syncthreads()  # the current tiles are written, and all threads have read those before
         following = np.uint32(t + AHEAD * DEPTH)
         copy_tile(a, first_row, following, a_tiles[coming], tid)
         copy_tile(b, following, first_col, b_tiles[coming], tid)
@@ -238,11 +238,11 @@ def matmul_warpgroup_bf16_kernel(a, b, out):
     """Multiply two matrices of bfloat16 on the tensor cores of Hopper.
 
     New here   no thread loads anything: four warps together name two tiles in shared memory, by
-               where they begin and two strides, and the tensor cores fetch them. One instruction
-               multiplies 64 x 16 by 16 x 128, and it is asynchronous too: asked for first, waited
+               start address and two strides, and the tensor cores fetch them. One instruction
+               multiplies 64 x 16 by 16 x 128, and it is asynchronous too: issued first, waited
                for later. A block has twice as many rows as before, so b is loaded half as often;
-               its tiles leave room for two of each. On a GPU it needs compute capability 9.0 and
-               no other
+               its larger tiles leave shared memory for two stages. On a GPU it needs compute
+               capability 9.0, no other
     Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
                EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
                and b beginning at multiples of 16 bytes
@@ -251,7 +251,7 @@ def matmul_warpgroup_bf16_kernel(a, b, out):
     Cost       bytes: 2 M K' ceil_div(N, SIDE) + 2 K N' ceil_div(M, TALL) + 4 M N;
                flops: 2 M" N" K", with M rounded up to a multiple of TALL, N of SIDE, K of DEPTH;
                barriers: ceil_div(K', DEPTH)
-    Source     NVIDIA, "Parallel Thread Execution ISA", wgmma.mma_async; the layout of its tiles
+    Source     NVIDIA, "Parallel Thread Execution ISA", wgmma.mma_async; the layout of the tiles
                is the one without swizzling
     """
     tid = np.uint32(cuda.threadIdx.y * THREADS + cuda.threadIdx.x)
@@ -271,7 +271,7 @@ def matmul_warpgroup_bf16_kernel(a, b, out):
     for t in range(0, a.shape[1], DEPTH):
         wait(0)
         fence_shared()
-        cuda.syncthreads()  # the present tiles are full, and all have read those before them
+        cuda.syncthreads()  # the current tiles are written, and all threads have read those before
         following, coming = np.uint32(t + DEPTH), np.uint32(1 - present)
         copy_tile(a, first_row, following, a_tiles[coming], tid)
         copy_tile(b, following, first_col, b_tiles[coming], tid)
@@ -307,14 +307,14 @@ def bf16_cost(m: int, n: int, k: int, rows: int = SIDE) -> Cost:
 
 
 def padded(n: int) -> int:
-    """Return n rounded up to what sixteen bytes hold."""
+    """Return n rounded up to a multiple of EIGHT, the elements of 16 bytes."""
     return ceil_div(n, EIGHT) * EIGHT
 
 
 def as_bf16(name: str, x: Any, stream: Any) -> Any:
-    """Return a matrix as the kernels take it: bits of bfloat16, rows of whole as_16_bytes of bytes.
+    """Return a matrix as the kernels take it: bits of bfloat16, rows of a multiple of 16 bytes.
 
-    float32 is rounded on the way. uint16 are such bits; they are used where they lie, or copied if
+    float32 is rounded. uint16 are such bits already; they are used in place, or copied if
     their rows do not fit. Raises ValueError for those on a device, which the host cannot copy.
     """
     shape = (x.shape[0], padded(x.shape[1]))

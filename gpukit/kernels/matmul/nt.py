@@ -1,23 +1,23 @@
-"""Product with a transposed matrix, out = a b^T: b is read along its rows, and turned in passing.
+"""Matrix product with a transposed right factor, out = a b^T, transposed while it is loaded.
 
-A dense layer is this product, of samples and weights, with a bias for each column; `linear` takes
-these kernels. To transpose b first would move it twice more, and need room for it.
+A dense layer is this product, of samples and weights, plus a bias per column; `linear` launches
+these kernels. Transposing b first would move it twice more and need memory for the copy.
 
 Legend
-    M, N, K     rows of a, rows of b, the axis that is summed away, last of both   31, 65, 33
-    bias        (N,), added to every row of out; (0,) adds nothing, for a GPU takes no None
-    row, col    the element of out that this thread computes            [0, M), [0, N)
-    t           where the present tiles begin along the summed axis     0, 16, 32, ...
-    k, kt       a place on that axis, and the place within a tile       [0, K), [0, TILE)
+    M, N, K     rows of a, rows of b, the summed axis, last of both  31, 65, 33
+    bias        (N,), added to every row of out; (0,) for no bias, since a kernel takes no None
+    row, col    the element of out that this thread computes         [0, M), [0, N)
+    t           start of the current tiles along the summed axis     0, 16, 32, ...
+    k, kt       an index on that axis, and the index within a tile   [0, K), [0, TILE)
     n           the row of b that this thread loads, not its column of out
-    tx, ty      the thread's column and row in its block                [0, TILE)
-    TILE        side of the block and of both tiles                     16
-    PADDED      width of a tile with the column that nobody uses        17
+    tx, ty      the thread's column and row in its block             [0, TILE)
+    TILE        side of the block and of both tiles                  16
+    PADDED      width of a tile with a column of padding             17
     the others  as in `wide`
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Errors     the host function rejects a.shape[1] != b.shape[1]; the kernel assumes them equal,
-               and its block to be as its launch says
+               and a block as given under Launch
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from gpukit.kernels.matmul.wide import (
 )
 from gpukit.launch import Cost, Variant
 
-PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
+PADDED = TILE + 1  # a named constant: the shape of a shared array cannot be an expression
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 def matmul_nt_reference(
     a: npt.ArrayLike, b: npt.ArrayLike, bias: npt.ArrayLike | None = None
 ) -> npt.NDArray[np.float64]:
-    """Return a b^T, and the bias added, summed in float64."""
+    """Return a b^T, plus the bias if there is one, accumulated in float64."""
     product: Any = np.asarray(a, np.float64) @ np.asarray(b, np.float64).T
     made: npt.NDArray[np.float64] = product if bias is None else product + np.asarray(bias)
     return made
@@ -62,19 +62,19 @@ def matmul_nt_reference(
 
 @cuda.jit
 def matmul_nt_tiled_kernel(a, b, bias, out):
-    """Multiply a by the transpose of b, one block for one TILE x TILE tile of out.
+    """Multiply a by the transpose of b, one block per TILE x TILE tile of out.
 
     New here   both tiles are loaded along k, so every load is coalesced; the transposing happens in
                shared memory, where a column of padding keeps the threads of a warp, which read down
-               b_tile, out of one another's banks
+               b_tile, in different banks
     Shapes     a (M, K), b (N, K), bias (N,) or (0,), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays, the accumulator and both tiles
+    Dtypes     float32 or float64, the same for all arrays, the accumulator and both tiles
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
     Shared     TILE * (TILE + PADDED) * itemsize bytes, static
     Cost       bytes: itemsize (M K ceil_div(N, TILE) + N K ceil_div(M, TILE) + 2 M N);
                flops: 2 M' N' K' + M N, each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
-    Source     ours; padding from Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", 2013
+    Source     gpukit; padding from Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", 2013
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -86,10 +86,10 @@ def matmul_nt_tiled_kernel(a, b, bias, out):
         k = t + tx
         a_tile[ty, tx] = a[row, k] if row < a.shape[0] and k < a.shape[1] else out.dtype.type(0)
         b_tile[ty, tx] = b[n, k] if n < b.shape[0] and k < b.shape[1] else out.dtype.type(0)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         for kt in range(TILE):
             acc += a_tile[ty, kt] * b_tile[tx, kt]
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     if row < out.shape[0] and col < out.shape[1]:
         if bias.shape[0] > 0:
             acc += bias[col]
@@ -102,17 +102,17 @@ def matmul_nt_tiled_cost(m: int, n: int, k: int, itemsize: int = 4, *, bias: boo
 
 
 def _with_bias(product: Cost, m: int, n: int, itemsize: int, bias: bool) -> Cost:
-    """Add to the cost of a product, where there is a bias, a load and an addition an element."""
+    """Return the cost of a product plus, where there is a bias, a load and addition per element."""
     each = m * n if bias else 0
     return Cost(product.bytes + itemsize * each, product.flops + each)
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_nt_vectorised_kernel(a, b, bias, out):
-    """Multiply a by the transpose of b, one thread for 8 x 8 elements, four in each access.
+    """Multiply a by the transpose of b, 8 x 8 elements per thread, with 16-byte accesses.
 
-    New here   matmul_vectorised_kernel with another way to load b: that in which it loads a. Both
-               lie on their sides in their tiles, k down the rows, and the rest is the same
+    New here   matmul_vectorised_kernel, but b is loaded in the way in which a is. Both tiles are
+               stored transposed, with k along the first axis, and the rest is the same
     Shapes     a (M, K), b (N, K), bias (N,) or (0,), out (M, N); any M >= 1, K and N multiples of
                WIDTH >= WIDTH, C order, beginning at multiples of 16 bytes
     Dtypes     float32 in, float32 out, float32 accumulators
@@ -134,7 +134,7 @@ def matmul_nt_vectorised_kernel(a, b, bias, out):
 
 
 def matmul_nt_vectorised_cost(m: int, n: int, k: int, *, bias: bool = True) -> Cost:
-    """One load of a for SIDE columns of out, one of b for SIDE rows, of bias for 8 rows."""
+    """One load of a per SIDE columns of out, one of b per SIDE rows, one of bias per 8 rows."""
     product = tiles_cost(m, n, k)
     if not bias:
         return product

@@ -1,29 +1,29 @@
-"""Matrix product on tensor cores: a warp multiplies small matrices in one instruction.
+"""Matrix product on tensor cores in TF32: a warp multiplies small matrices in one instruction.
 
-`primitives.tensor` says which elements of the small matrices a thread holds. The numbers are
-rounded to TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes
-these variants fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each
-of them 64 x 32: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
-addresses hold here too, rows are moved as float4s, and the next tiles are loaded while the present
-ones are used.
+`primitives.tensor` documents which elements of the small matrices a thread holds. Elements are
+rounded to TF32, 10 bits of fraction instead of 23, on their way to shared memory: that makes
+these variants fast, and less accurate. A block computes SIDE x SIDE elements of out with 8 warps,
+each 64 x 32 of them: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
+addresses apply here too, rows are moved as float4s, and the next tiles are loaded while the current
+ones are multiplied.
 
 Legend
-    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
-    following   where the next tiles begin along the summed axis            16, 32, ...
-    k           a step of STEP within a tile                                [0, DEPTH / STEP)
-    tid         the thread in its block, row after row                      [0, 256)
-    lane        the thread in its warp                                      [0, WARP)
-    group       the thread's row, or column, within a small matrix          [0, WARP / 4)
-    place       the thread within its group                                 [0, 4)
-    top, left   where the warp's part of the block's begins                 0, 64; 0, 32, 64, 96
-    first_row   where the part of out that a block computes begins          0, 128, 256, ...
-    first_col   the same along the columns                                  0, 128, 256, ...
-    r, q        a row of a tile; a float4 of that row                         [0, SIDE), [0, 32)
-    acc         the sums that a thread holds in registers                   4 x 4 x 4
-    i, j        which of a warp's small matrices, down and across           [0, DOWN), [0, ACROSS)
-    ROWS, COLS  size of one small product, STEP values deep                 16, 8
-    SIDE        what a block has of the rows, and of the columns, of out    128
-    DEPTH       how deep its tiles are                                      16
+    M, N, K     rows of a, columns of b, and the summed axis        131, 132, 36
+    following   start of the next tiles along the summed axis       16, 32, ...
+    k           a step of STEP within a tile                        [0, DEPTH / STEP)
+    tid         the thread in its block, in row-major order         [0, 256)
+    lane        the thread in its warp                              [0, WARP)
+    group       the thread's row, or column, within a small matrix  [0, WARP / 4)
+    place       the thread within its group                         [0, 4)
+    top, left   first row and column of the warp within the block   0, 64; 0, 32, 64, 96
+    first_row   first row of out in this block                      0, 128, 256, ...
+    first_col   the same along the columns                          0, 128, 256, ...
+    r, q        a row of a tile; a float4 of that row               [0, SIDE), [0, 32)
+    acc         this thread's accumulators, in registers            4 x 4 x 4
+    i, j        which of a warp's small matrices, down and across   [0, DOWN), [0, ACROSS)
+    ROWS, COLS  size of one small product, STEP values deep         16, 8
+    SIDE        rows, or columns, of out per block                  128
+    DEPTH       depth of a tile along the summed axis               16
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ ROWS, COLS, STEP = 16, 8, 8
 DOWN, ACROSS = 4, 4
 WARPS_ACROSS = SIDE // (COLS * ACROSS)
 STEPS = DEPTH // STEP
-LOADS = SIDE // A_ROWS  # float4s of each tile that a thread loads
+LOADS = SIDE // A_ROWS  # float4s of each tile per thread
 
-# Columns that nobody uses keep the loads of a warp in different banks: 8 groups with 4 places each.
-# The stores of two rows of a meet in some of them; loads are three times as many.
+# Padding puts the loads of a warp in different banks: 8 groups of 4 threads each. The stores of two
+# rows of a conflict in some of them; loads are three times as many.
 PADDED_DEPTH = DEPTH + 4
 PADDED_SIDE = SIDE + 8
 
 
 def matmul_tf32_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the product of a and b rounded to TF32, summed in float64."""
+    """Return the product of a and b rounded to TF32, accumulated in float64."""
     rounded = tensor.tf32(np.asarray(a, np.float32)), tensor.tf32(np.asarray(b, np.float32))
     return rounded[0].astype(np.float64) @ rounded[1].astype(np.float64)
 
@@ -124,9 +124,9 @@ def matmul_tensor_tf32_kernel(a, b, out):
 
     New here   one instruction multiplies a 16 x 8 and an 8 x 8 matrix for the whole warp: 2048
                floating-point operations, where an FFMA of a warp does 64. A thread loads 6
-               numbers for it and has 4 of the sums. What the variants before fought for, room for
-               additions among the other instructions, is there; what counts now is how fast
-               tiles come
+               elements for it and holds 4 of the sums. The other instructions, which the variants
+               before had to reduce, no longer limit the rate: the loads of tiles do, and the
+               next ones are in flight meanwhile
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of 4 >= 4,
                C order, beginning at multiples of 16 bytes
     Dtypes     float32 in, rounded to TF32, float32 out, float32 accumulators
@@ -135,7 +135,7 @@ def matmul_tensor_tf32_kernel(a, b, out):
     Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
                barriers: 1 + ceil_div(K, DEPTH)
-    Errors     the host function takes another variant for other sizes and addresses; the kernel
+    Errors     the host function launches another variant for other sizes and addresses; the kernel
                assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
     Source     NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8
     """
@@ -155,14 +155,14 @@ def matmul_tensor_tf32_kernel(a, b, out):
                 acc[i, j, part] = np.float32(0)
     fetch(a, b, first_row, first_col, 0, tid, a_float4s, b_float4s)
     put(a_float4s, b_float4s, a_tiles[0], b_tiles[0], tid)
-    cuda.syncthreads()  # the first tiles are full
+    cuda.syncthreads()  # the first tiles are written
     present = np.uint32(0)
     for following in range(DEPTH, a.shape[1] + DEPTH, DEPTH):
         fetch(a, b, first_row, first_col, following, tid, a_float4s, b_float4s)
         unrolled(STEPS, tensor_step, a_tiles[present], b_tiles[present], top, left, lane, acc)
         present = np.uint32(1 - present)
         put(a_float4s, b_float4s, a_tiles[present], b_tiles[present], tid)
-        cuda.syncthreads()  # the next tiles are full, and all have read the present ones
+        cuda.syncthreads()  # the next tiles are written, and all threads have read the current ones
     for i in range(DOWN):
         for j in range(ACROSS):
             row = first_row + top + ROWS * i + lane // 4

@@ -1,20 +1,20 @@
-"""Product with a transposed matrix, out = a^T b: the summed axis runs down the rows of both.
+"""Matrix product with a transposed left factor, out = a^T b: the summed axis is the first of both.
 
 The gradient of a layer's weights is this product, of gradients and inputs, summed over samples.
 
 Legend
-    M, N, K     columns of a, columns of b, the axis that is summed away, first of both  31, 65, 33
-    row, col    the element of out that this thread computes            [0, M), [0, N)
-    t           where the present tiles begin along the summed axis     0, 16, 32, ...
-    k, kt       a place on that axis, and the place within a tile       [0, K), [0, TILE)
+    M, N, K     columns of a, columns of b, the summed axis         31, 65, 33
+    row, col    the element of out that this thread computes        [0, M), [0, N)
+    t           start of the current tiles along the summed axis    0, 16, 32, ...
+    k, kt       an index on that axis, and the index within a tile  [0, K), [0, TILE)
     m           the column of a that this thread loads, not its row of out
-    tx, ty      the thread's column and row in its block                [0, TILE)
-    TILE        side of the block and of both tiles                     16
+    tx, ty      the thread's column and row in its block            [0, TILE)
+    TILE        side of the block and of both tiles                 16
     the others  as in `wide`
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Errors     the host function rejects a.shape[0] != b.shape[0]; the kernel assumes them equal,
-               and its block to be as its launch says
+               and a block as given under Launch
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gpukit.launch import Variant
 
 
 def matmul_tn_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return a^T b, summed in float64."""
+    """Return a^T b, accumulated in float64."""
     return np.asarray(a, np.float64).T @ np.asarray(b, np.float64)
 
 
@@ -49,12 +49,12 @@ def matmul_tn_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.fl
 
 @cuda.jit
 def matmul_tn_tiled_kernel(a, b, out):
-    """Multiply the transpose of a by b, one block for one TILE x TILE tile of out.
+    """Multiply the transpose of a by b, one block per TILE x TILE tile of out.
 
-    New here   nothing is turned: a tile of a is loaded as it lies and read down its columns, which
-               is one address for all threads of a row, so neither loads nor reads conflict
+    New here   nothing is transposed: a tile of a is loaded as it is and read down its columns, at
+               one address for all threads of a row, so neither loads nor reads conflict
     Shapes     a (K, M), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays, the accumulator and both tiles
+    Dtypes     float32 or float64, the same for all arrays, the accumulator and both tiles
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
     Shared     2 * TILE * TILE * itemsize bytes, static
     Cost       bytes: itemsize (K M ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
@@ -72,20 +72,20 @@ def matmul_tn_tiled_kernel(a, b, out):
         k = t + ty
         a_tile[ty, tx] = a[k, m] if k < a.shape[0] and m < a.shape[1] else out.dtype.type(0)
         b_tile[ty, tx] = b[k, col] if k < b.shape[0] and col < b.shape[1] else out.dtype.type(0)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         for kt in range(TILE):
             acc += a_tile[kt, ty] * b_tile[kt, tx]
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     if row < out.shape[0] and col < out.shape[1]:
         out[row, col] = acc
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_tn_vectorised_kernel(a, b, out):
-    """Multiply the transpose of a by b, one thread for 8 x 8 elements, four in each access.
+    """Multiply the transpose of a by b, 8 x 8 elements per thread, with 16-byte accesses.
 
-    New here   matmul_vectorised_kernel with another way to load a: the one in which it loads b. The
-               rows of a are those of its tile, so nothing is put on its side
+    New here   matmul_vectorised_kernel, but a is loaded in the way in which b is. The
+               rows of a are those of its tile, so nothing is transposed
     Shapes     a (K, M), b (K, N), out (M, N); any K >= 1, M and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
     Dtypes     float32 in, float32 out, float32 accumulators

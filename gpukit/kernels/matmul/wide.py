@@ -1,35 +1,35 @@
-"""Matrix product, the fast variants: 16-byte accesses, and a main loop of little but additions.
+"""Matrix product with 16-byte accesses: register tiles, unrolled, and double buffering.
 
-The variants before show the ideas; these leave a GPU's float units almost nothing else to do. A
-block computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
+The main loops of these kernels leave a GPU's float units almost nothing but FFMAs. A block
+computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
 WIDTH, half a SIDE apart, so that the threads of a warp read neighbouring float4s. Rows are moved in
-float4s, so K and N must be multiples of WIDTH and the matrices begin at multiples of 16 bytes;
-`matmul` takes another variant where they are not.
+float4s, so K and N must be multiples of WIDTH and the matrices aligned to 16 bytes; `matmul` falls
+back to another variant where they are not.
 
 Legend
-    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
-    t           where the present tiles begin along the summed axis         0, 16, 32, ...
+    M, N, K     rows of a, columns of b, and the summed axis                131, 132, 36
+    t           start of the current tiles along the summed axis            0, 16, 32, ...
     k           the step within a tile                                      [0, DEPTH)
     tx, ty      the thread's column and row in its block                    [0, THREADS)
-    tid         the thread in its block, row after row                      [0, THREADS * THREADS)
-    first_row   where the part of out that a block computes begins          0, 128, 256, ...
+    tid         the thread in its block, in row-major order                 [0, THREADS * THREADS)
+    first_row   first row of out in this block                              0, 128, 256, ...
     first_col   the same along the columns                                  0, 128, 256, ...
-    r, q        a row of a tile, or of a for the tile on its side; a float4   [0, SIDE), [0, 32)
+    r, q        a row of a tile, or of a for the transposed tile; a float4  [0, SIDE), [0, 32)
     row         a row of a, or of out                                       [0, M)
-    acc         the sums that a thread holds in registers                   8 x 8
-    i, j        which of a thread's own rows, columns of out                [0, PER_THREAD)
+    acc         this thread's accumulators, in registers                    8 x 8
+    i, j        which of this thread's rows, and columns, of out            [0, PER_THREAD)
     THREADS     side of the block                                           16
-    WIDTH       elements that are moved at once: a float4                     4
-    PER_THREAD  how many rows, and how many columns, a thread has           2 * WIDTH
-    HALF        float4s from the first of a thread's squares to its second    THREADS
-    SIDE        what a block has of them, THREADS * PER_THREAD              128
-    DEPTH       how deep its tiles are                                      16
-    SHALLOW     how deep they are where there are two of each, by turns     DEPTH / 2
+    WIDTH       elements per 16-byte access (float4)                        4
+    PER_THREAD  rows, and columns, of out per thread                        2 * WIDTH
+    HALF        float4s from a thread's first square to its second          THREADS
+    SIDE        rows, or columns, of out per block, THREADS * PER_THREAD    128
+    DEPTH       depth of a tile along the summed axis                       16
+    SHALLOW     the same with double buffering                              DEPTH / 2
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Dtypes     float32 in, float32 out, float32 accumulators
     Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
-    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
+    Errors     the host function launches register_tile_2d for other sizes and addresses; the kernel
                assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
 """
 
@@ -54,14 +54,14 @@ SIDE = THREADS * PER_THREAD
 DEPTH = 16
 SHALLOW = DEPTH // 2
 
-# Float4s of one row of a tile of a, and of b; rows that all threads together load in one go.
+# Float4s per row of a tile of a, and of b; rows that all threads together load at once.
 A_FLOAT4S, B_FLOAT4S = DEPTH // WIDTH, SIDE // WIDTH
 SHALLOW_FLOAT4S = SHALLOW // WIDTH
 A_ROWS, B_ROWS = THREADS * THREADS // A_FLOAT4S, THREADS * THREADS // B_FLOAT4S
 
-# The tile of a lies on its side, filled element by element. One float4 that nobody uses leaves a
-# warp's stores one conflict of three in tiles DEPTH deep, none in those SHALLOW deep; none in both
-# would take a width that is no multiple of a float4.
+# The tile of a is transposed and stored element by element. A float4 of padding leaves a warp's
+# stores one conflict of three in tiles DEPTH deep, none in those SHALLOW deep; for none in both,
+# the width would have to be no multiple of a float4.
 PADDED_SIDE = SIDE + WIDTH
 
 
@@ -129,9 +129,9 @@ def multiply_step(k, a_tile, b_tile, tx, ty, acc):
 
 @cuda.jit(device=True)
 def multiply_tiles(load_a, load_b, a, b, k_size, acc):
-    """Leave in acc a thread's sums of products, of tiles that load_a and load_b fill, k downwards.
+    """Sum a thread's products in acc, over tiles along k that load_a and load_b store.
 
-    For the forms in `nt` and `tn`: which of the loads above fits depends on how a matrix lies.
+    For the kernels in `nt` and `tn`: how a matrix is stored decides which of the loads above fits.
     """
     tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
     tid = np.uint32(ty * THREADS + tx)
@@ -144,14 +144,14 @@ def multiply_tiles(load_a, load_b, a, b, k_size, acc):
     for t in range(0, k_size, DEPTH):
         load_a(a, a_tile, first_row, t, tid)
         load_b(b, b_tile, first_col, t, tid)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         unrolled(DEPTH, multiply_step, a_tile, b_tile, tx, ty, acc)
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
 
 
 @cuda.jit(device=True)
 def add_bias(bias, acc, first_col, tx):
-    """Add bias[col] to a thread's sums of each of its columns inside."""
+    """Add bias[col] to a thread's sums of each column inside."""
     for j in range(PER_THREAD):
         col = first_col + (j // WIDTH * HALF + tx) * WIDTH + j % WIDTH
         if col < bias.shape[0]:
@@ -162,7 +162,7 @@ def add_bias(bias, acc, first_col, tx):
 
 @cuda.jit(device=True)
 def store_sums(acc, out, first_row, first_col, tx, ty):
-    """Store a thread's sums to out, four at once, as far as they lie inside."""
+    """Store a thread's sums to out, four at a time, as far as they are inside."""
     for i in range(PER_THREAD):
         row = first_row + (i // WIDTH * HALF + ty) * WIDTH + i % WIDTH
         for half in range(2):
@@ -174,15 +174,15 @@ def store_sums(acc, out, first_row, first_col, tx, ty):
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_vectorised_kernel(a, b, out):
-    """Multiply two matrices, one thread for 8 x 8 elements of out, four elements in each access.
+    """Multiply two matrices, 8 x 8 elements of out per thread, with 16-byte accesses.
 
-    New here   a float4 for each access: 16 bytes from global memory, and from shared memory 4
-               loads for 64 products where register_tile_2d has 16. The tile of a lies on its
-               side, so that a thread's rows are neighbours in it. The 16 steps through a tile
-               are written out, which saves a counter, a jump and addresses at each. And indices
-               are unsigned: one that could be negative would be counted from the end, as in
-               Python, and cost instructions. Of the main loop's 84 of 100 multiply and add at
-               compute capability 9.0, where register_tile_2d has 51
+    New here   float4 accesses: 16 bytes per load from global memory, and 4 loads from shared
+               memory for 64 products where register_tile_2d has 16. The tile of a is transposed,
+               so that a thread's rows are contiguous in it. The 16 steps through a tile
+               are unrolled, which saves a counter, a jump and addresses in each. Indices
+               are unsigned: Numba wraps negative indices around, as Python does, and that takes
+               instructions. 84 of 100 instructions of the main loop are FFMAs at compute
+               capability 9.0; in register_tile_2d 51 are
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
     Shared     DEPTH * (SIDE + PADDED_SIDE) * 4 bytes, static
@@ -204,9 +204,9 @@ def matmul_vectorised_kernel(a, b, out):
     for t in range(0, a.shape[1], DEPTH):
         load_tile_of_a(a, a_tile, first_row, t, tid)
         load_tile_of_b(b, b_tile, first_col, t, tid)
-        cuda.syncthreads()  # both tiles are full before any thread reads them
+        cuda.syncthreads()  # both tiles are written before any thread reads them
         unrolled(DEPTH, multiply_step, a_tile, b_tile, tx, ty, acc)
-        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+        cuda.syncthreads()  # all threads have read both tiles before the next ones are loaded
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
@@ -222,13 +222,13 @@ def store_float4s(a_float4, b_float4, a_tile, b_tile, tid):
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_double_buffered_kernel(a, b, out):
-    """Multiply two matrices, loading the next tiles while the present ones are multiplied.
+    """Multiply two matrices with double buffering: load the next tiles while multiplying.
 
-    New here   two tiles of a and two of b, by turns: one is read while the other is filled. Each
-               thread asks for its float4s of the next tiles before it multiplies, and stores them
-               when it is done; by then they are there, and the block never waits for memory
-               with nothing to do. One barrier for each tile instead of two. Tiles are half as
-               deep, so that two take no more room and a thread holds one float4 of each
+    New here   two tiles of a and two of b, in turns: one is read while the other is written. Each
+               thread loads its float4s of the next tiles before it multiplies, and stores them
+               afterwards; by then they have arrived, and the block never stalls on memory with
+               nothing to compute. One barrier per tile instead of two. Tiles are half as
+               deep, so that two take no more shared memory and a thread holds one float4 of each
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
     Shared     2 * SHALLOW * (SIDE + PADDED_SIDE) * 4 bytes, static
@@ -250,20 +250,20 @@ def matmul_double_buffered_kernel(a, b, out):
     b_row, b_q = np.uint32(tid // B_FLOAT4S), np.uint32(first_col // WIDTH + tid % B_FLOAT4S)
     a_float4, b_float4 = float4_of(a, a_row, a_q), float4_of(b, b_row, b_q)
     store_float4s(a_float4, b_float4, a_tiles[0], b_tiles[0], tid)
-    cuda.syncthreads()  # the first tiles are full
+    cuda.syncthreads()  # the first tiles are written
     present = np.uint32(0)
     for following in range(SHALLOW, a.shape[1] + SHALLOW, SHALLOW):
-        a_float4 = float4_of(a, a_row, following // WIDTH + a_q)  # zeros behind the last tile
+        a_float4 = float4_of(a, a_row, following // WIDTH + a_q)  # zeros after the last tile
         b_float4 = float4_of(b, following + b_row, b_q)
         unrolled(SHALLOW, multiply_step, a_tiles[present], b_tiles[present], tx, ty, acc)
         present = np.uint32(1 - present)
         store_float4s(a_float4, b_float4, a_tiles[present], b_tiles[present], tid)
-        cuda.syncthreads()  # the next tiles are full, and all have read the present ones
+        cuda.syncthreads()  # the next tiles are written, and all threads have read the current ones
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
 def fits(a: Any, b: Any, out: Any) -> bool:
-    """Whether all rows can be moved as float4s: sizes, order and addresses of three matrices."""
+    """Return whether all rows allow 16-byte access: sizes, order and addresses of the matrices."""
     whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 

@@ -1,13 +1,13 @@
-"""Optimizers: what makes of parameters and gradients the next parameters, a fused kernel each.
+"""Optimizers as fused kernels, each updating parameters and state in place.
 
-`fused` says how one launch reads every array once and writes it once; `gradient` (SGD, momentum,
-Nesterov), `adaptive` (Adagrad, RMSprop, Adadelta) and `adam` (Adam, AdamW) hold the rules; `clip`
-bounds the norm of all gradients together.
+`fused` applies an update rule in one launch that reads and writes every array once; `gradient`
+(SGD, momentum, Nesterov), `adaptive` (Adagrad, RMSprop, Adadelta) and `adam` (Adam, AdamW) have the
+rules; `clip` clips the norm of all gradients.
 
-Many parameters of different sizes take one launch if they are views of one flat array, as
-`flat_views` makes them: an optimizer does not care which element belongs to which layer. A table of
-addresses would do without that array, as PyTorch's "foreach" kernels do, but then a kernel gets
-addresses that no checker knows, and every launch copies a table.
+Many parameters of different sizes take one launch if they are views of one flat array, as made by
+`flat_views`: an optimizer does not care which element belongs to which layer. A table of pointers
+would avoid that array, as in PyTorch's "foreach" kernels, but then a kernel dereferences addresses
+that no checker knows, and every launch copies a table.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ VARIANTS = (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, *clip.VARIAN
 def flat_views(
     shapes: Iterable[tuple[int, ...]], dtype: npt.DTypeLike = np.float32
 ) -> tuple[Any, list[Any]]:
-    """Return one flat device array of zeros, and views of it in these shapes, one after the other.
+    """Return one flat device array of zeros, and consecutive views of it in these shapes.
 
     Made for parameters, for their gradients and for each state of an optimizer, these arrays match
     element for element, and one launch updates all layers. Each view begins at a multiple of four
-    elements, so that kernels can move four at once; the elements between stay zero.
+    elements, so that kernels can use 16-byte accesses; the elements in between stay zero.
     """
     wanted = [tuple(shape) for shape in shapes]
     sizes = [math.prod(shape) for shape in wanted]

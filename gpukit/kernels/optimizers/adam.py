@@ -1,40 +1,40 @@
-"""Adam and AdamW: momentum, and a step of its own for every weight.
+"""Adam and AdamW: momentum and an adaptive step size per weight.
 
     m = beta1 m + (1 - beta1) g        average of gradients
     v = beta2 v + (1 - beta2) g^2      average of their squares
     p -= lr m' / (sqrt(v') + eps)      with m' = m / (1 - beta1^t), v' = v / (1 - beta2^t)
 
-Both averages begin as zeros and so are too small at first; the divisors put that right. In the
+Both averages start at zero and are biased towards it at first; the divisors correct that. In the
 first step m' is g and v' is g^2: every weight moves by lr, whether its gradient is 0.001 or 1000.
 
-Adam counts weight decay into the gradient, where it is divided by sqrt(v') like the rest; AdamW
-shrinks the weight itself: p -= lr decay p. Formulas and defaults are those of `torch.optim`,
+Adam adds weight decay to the gradient, where it is divided by sqrt(v') with the rest; AdamW
+decays the weight itself: p -= lr decay p. Formulas and defaults are those of `torch.optim`,
 without `amsgrad`.
 
 Legend
-    n           elements of the parameter, all axes together           1000
+    n           elements of the parameter, all axes together       1000
     param, p    the weights, and one of them
     grad, g     dE/d param, and one of its elements
     m, v        averages of gradients and of their squares
-    t, step     the number of the step, 1 for the first
-    lr          learning rate                                          0.001
-    betas       how much of m, of v stays in a step                    0.9, 0.999
-    eps         keeps the divisor from 0                               1e-8
-    decay       weight decay; for AdamW times lr                       0.0
+    t, step     the index of the step, 1 for the first
+    lr          learning rate                                      0.001
+    betas       decay rates of m and v                             0.9, 0.999
+    eps         keeps the divisor from 0                           1e-8
+    decay       weight decay; for AdamW times lr                   0.0
     length      lr / (1 - beta1^t)
     root        1 / sqrt(1 - beta2^t), so sqrt(v') = root sqrt(v)
-    rates       all of these as a tuple of numbers of the dtype
-    i           the element this thread updates                        [0, n)
-    k           the four elements that it updates at once              [0, n / 4)
-    BLOCK       threads in a block                                     256
+    rates       all of these as a tuple of scalars of the dtype
+    i           the element this thread updates                    [0, n)
+    k           the group of four elements of a vectorised kernel  [0, n / 4)
+    BLOCK       threads per block                                  256
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays, the rates and the arithmetic; the vectorised
-               kernels float32 alone, at multiples of 16 bytes
+    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
+               vectorised kernels only float32, aligned to 16 bytes
     Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+               ceil_div(n, 4 BLOCK), x = group of four elements
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def averages(g, m, v, rates):
 
 @cuda.jit(device=True)
 def adam_rule(p, g, m, v, rates):
-    """Return the new weight and its new averages; weight decay is part of the gradient."""
+    """Return the new weight and its new averages; weight decay is added to the gradient."""
     length, share1, keep2, share2, root, eps, decay = rates
     m, v = averages(g + decay * p, m, v, (share1, keep2, share2))
     return p - length * m / (math.sqrt(v) * root + eps), m, v
@@ -115,7 +115,7 @@ def adam_rule(p, g, m, v, rates):
 
 @cuda.jit(device=True)
 def adamw_rule(p, g, m, v, rates):
-    """Return the new weight and its new averages; weight decay is apart from the gradient."""
+    """Return the new weight and its new averages; weight decay is decoupled from the gradient."""
     length, share1, keep2, share2, root, eps, decay = rates
     m, v = averages(g, m, v, (share1, keep2, share2))
     # One difference, not two: decay p is so small that p - decay p is mostly rounding.
@@ -127,10 +127,10 @@ def adamw_rule(p, g, m, v, rates):
 
 @cuda.jit
 def adam_kernel(param, grad, m, v, rates):
-    """Step by the average gradient over the root of the average square, one thread for one weight.
+    """Update weights by Adam, one weight per thread.
 
-    New here   two states, and rates that change with every step: what does not depend on the
-               weight, the corrections of both averages, the host works out once, in float64
+    New here   two states, and rates that change with every step: the bias corrections, which do
+               not depend on the weight, are computed once on the host, in float64
     Cost       bytes: 7 itemsize n; flops: 15 n, one of them the call of sqrt; barriers: 0
     Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
     """
@@ -140,32 +140,32 @@ def adam_kernel(param, grad, m, v, rates):
 
 
 def adam_cost(n: int, itemsize: int = 4) -> Cost:
-    """Four loads and three stores for each weight; g 2, m 3, v 4, the step 6."""
+    """Four loads and three stores per weight; g 2, m 3, v 4, the step 6."""
     return Cost(bytes=7 * itemsize * n, flops=15 * n)
 
 
 @cuda.jit
 def adam_vectorised_kernel(param, grad, m, v, rates):
-    """Step by the average gradient over the root of the average square, a thread for four weights.
+    """Update weights by Adam, four weights per thread.
 
-    New here   accesses of 16 bytes, seven for each four weights
+    New here   16-byte accesses, seven per four weights
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_two(adam_rule, param, grad, m, v, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
 
 
 @cuda.jit
 def adamw_kernel(param, grad, m, v, rates):
-    """Shrink the weights, then step as Adam does, one thread for one weight.
+    """Update weights by AdamW, one weight per thread.
 
-    New here   weight decay apart from the gradient, so the averages do not know of it, and weights
-               with large gradients shrink as fast as the others
+    New here   weight decay decoupled from the gradient: the averages do not include it, and weights
+               with large gradients decay as fast as the others
     Cost       bytes: 7 itemsize n; flops: 15 n, one of them the call of sqrt; barriers: 0
     Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
     """
@@ -176,16 +176,16 @@ def adamw_kernel(param, grad, m, v, rates):
 
 @cuda.jit
 def adamw_vectorised_kernel(param, grad, m, v, rates):
-    """Shrink the weights, then step as Adam does, one thread for four weights.
+    """Update weights by AdamW, four weights per thread.
 
-    New here   accesses of 16 bytes, seven for each four weights
+    New here   16-byte accesses, seven per four weights
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_two(adamw_rule, param, grad, m, v, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
 
@@ -209,8 +209,8 @@ def adam_step(
 ) -> None:
     """Update a parameter and its averages of gradients and of their squares in place by Adam.
 
-    `step` is the number of the step, 1 for the first; m and v begin as zeros. Weight decay is part
-    of the gradient.
+    `step` is the index of the step, 1 for the first; m and v start at zero. Weight decay is added
+    to the gradient.
     """
     rates = _rates("adam_step", step, lr, betas, eps, weight_decay)
     step_in_place("adam_step", ADAM_VARIANTS, rates, stream, param, grad, m, v)
@@ -242,7 +242,7 @@ def adamw_step(
 def _rates(
     function: str, step: int, lr: float, betas: Betas, eps: float, decay: float
 ) -> tuple[float, ...]:
-    """Return what the rules of Adam and AdamW unpack."""
+    """Return the rates that the rules of Adam and AdamW unpack."""
     step = launch.check_int(function, "step", step, least=1)
     beta1, beta2 = betas
     length, root = lr / (1 - beta1**step), (1 - beta2**step) ** -0.5

@@ -1,36 +1,36 @@
-"""Optimizers that give every weight a step of its own: Adagrad, RMSprop, Adadelta.
+"""Adaptive optimizers, with a step size per weight: Adagrad, RMSprop and Adadelta.
 
     adagrad    s += g^2;                       p -= lr g / (sqrt(s) + eps)
     rmsprop    s = alpha s + (1 - alpha) g^2;  p -= lr g / (sqrt(s) + eps)
     adadelta   s = rho s + (1 - rho) g^2;      d = g sqrt(u + eps) / sqrt(s + eps)
                u = rho u + (1 - rho) d^2;      p -= lr d
 
-Adagrad sums squares and never forgets one, so its steps shrink for ever; RMSprop takes a moving
-average in its place. Adadelta measures its steps by those it took before: d has the unit of p.
+Adagrad sums squares over all steps, so its steps keep shrinking; RMSprop uses a moving
+average instead. Adadelta scales its steps by the previous ones: d has the unit of p.
 
 Formulas and defaults are those of `torch.optim`; RMSprop without `centered` and momentum.
 
 Legend
-    n           elements of the parameter, all axes together           1000
+    n           elements of the parameter, all axes together       1000
     param, p    the weights, and one of them
     grad, g     dE/d param, and one of its elements
     squares, s  sum or average of the squares of gradients
     steps, u    average of the squares of steps
-    lr, decay   learning rate, weight decay                            0.01, 0.0
-    eps         keeps the divisor from 0                               1e-8
-    keep, share how much of an average stays, how much is new: alpha, 1 - alpha
-    rates       all of these as a tuple of numbers of the dtype
-    i           the element this thread updates                        [0, n)
-    k           the four elements that it updates at once              [0, n / 4)
-    BLOCK       threads in a block                                     256
+    lr, decay   learning rate, weight decay                        0.01, 0.0
+    eps         keeps the divisor from 0                           1e-8
+    alpha, beta  coefficients of an average and of the new term: alpha, 1 - alpha
+    rates       all of these as a tuple of scalars of the dtype
+    i           the element this thread updates                    [0, n)
+    k           the group of four elements of a vectorised kernel  [0, n / 4)
+    BLOCK       threads per block                                  256
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays, the rates and the arithmetic; the vectorised
-               kernels float32 alone, at multiples of 16 bytes
+    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
+               vectorised kernels only float32, aligned to 16 bytes
     Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+               ceil_div(n, 4 BLOCK), x = group of four elements
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
 """
 
 from __future__ import annotations
@@ -127,20 +127,20 @@ def adagrad_rule(p, g, s, rates):
 @cuda.jit(device=True)
 def rmsprop_rule(p, g, s, rates):
     """Return the new weight and its new average of squares."""
-    lr, keep, share, eps, decay = rates
+    lr, alpha, beta, eps, decay = rates
     g += decay * p
-    s = keep * s + share * g * g
+    s = alpha * s + beta * g * g
     return p - lr * g / (math.sqrt(s) + eps), s
 
 
 @cuda.jit(device=True)
 def adadelta_rule(p, g, s, u, rates):
     """Return the new weight and its new averages, of squares and of squared steps."""
-    lr, keep, share, eps, decay = rates
+    lr, alpha, beta, eps, decay = rates
     g += decay * p
-    s = keep * s + share * g * g
+    s = alpha * s + beta * g * g
     d = math.sqrt(u + eps) / math.sqrt(s + eps) * g
-    return p - lr * d, s, keep * u + share * d * d
+    return p - lr * d, s, alpha * u + beta * d * d
 
 
 # --- Kernels ---------------------------------------------------------------------------------
@@ -148,10 +148,10 @@ def adadelta_rule(p, g, s, u, rates):
 
 @cuda.jit
 def adagrad_kernel(param, grad, squares, rates):
-    """Step by the gradient over the root of the sum of its squares, one thread for one weight.
+    """Update weights by Adagrad, one weight per thread.
 
-    New here   a step of its own for each weight: one that rarely gets a gradient moves far when it
-               does. A square root and a division, for which memory leaves time
+    New here   a step size per weight: one that rarely gets a gradient moves far when it
+               does. The square root and the division are free, since memory is the limit
     Cost       bytes: 5 itemsize n; flops: 9 n, one of them the call of sqrt; barriers: 0
     Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
     """
@@ -161,32 +161,32 @@ def adagrad_kernel(param, grad, squares, rates):
 
 
 def adagrad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores for each weight; g 2, its square 2, the step 5."""
+    """Three loads and two stores per weight; g 2, its square 2, the step 5."""
     return Cost(bytes=5 * itemsize * n, flops=9 * n)
 
 
 @cuda.jit
 def adagrad_vectorised_kernel(param, grad, squares, rates):
-    """Step by the gradient over the root of the sum of its squares, one thread for four weights.
+    """Update weights by Adagrad, four weights per thread.
 
-    New here   accesses of 16 bytes
+    New here   16-byte accesses
     Cost       bytes: 20 n; flops: 9 n; barriers: 0
     Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_one(adagrad_rule, param, grad, squares, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
 
 
 @cuda.jit
 def rmsprop_kernel(param, grad, squares, rates):
-    """Step by the gradient over the root of its mean square, one thread for one weight.
+    """Update weights by RMSprop, one weight per thread.
 
-    New here   an average that forgets: with alpha 0.99 the last 100 steps or so count. Both alpha
-               and 1 - alpha come from the host: in float32, 1 - alpha would have lost 6 bits
+    New here   a moving average: with alpha 0.99 it covers about the last 100 steps. Both alpha
+               and 1 - alpha come from the host: in float32, 1 - alpha would lose 6 bits
     Cost       bytes: 5 itemsize n; flops: 11 n, one of them the call of sqrt; barriers: 0
     Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
     """
@@ -196,32 +196,32 @@ def rmsprop_kernel(param, grad, squares, rates):
 
 
 def rmsprop_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores for each weight; g 2, the average 4, the step 5."""
+    """Three loads and two stores per weight; g 2, the average 4, the step 5."""
     return Cost(bytes=5 * itemsize * n, flops=11 * n)
 
 
 @cuda.jit
 def rmsprop_vectorised_kernel(param, grad, squares, rates):
-    """Step by the gradient over the root of its mean square, one thread for four weights.
+    """Update weights by RMSprop, four weights per thread.
 
-    New here   accesses of 16 bytes
+    New here   16-byte accesses
     Cost       bytes: 20 n; flops: 11 n; barriers: 0
     Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_one(rmsprop_rule, param, grad, squares, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
 
 
 @cuda.jit
 def adadelta_kernel(param, grad, squares, steps, rates):
-    """Step by the gradient times past steps over past gradients, one thread for one weight.
+    """Update weights by Adadelta, one weight per thread.
 
-    New here   two states; the step is as long as the steps before it, so that no learning rate has
-               to be found, and the first steps are short: sqrt(eps) and growing
+    New here   two states; the step is as long as the previous steps, so that no learning rate has
+               to be tuned, and the first steps are short: sqrt(eps) and growing
     Cost       bytes: 7 itemsize n; flops: 18 n, two of them calls of sqrt; barriers: 0
     Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
     """
@@ -233,22 +233,22 @@ def adadelta_kernel(param, grad, squares, steps, rates):
 
 
 def adadelta_cost(n: int, itemsize: int = 4) -> Cost:
-    """Four loads and three stores for each weight; g 2, averages 4 each, the step 6 and 2."""
+    """Four loads and three stores per weight; g 2, averages 4 each, the step 6 and 2."""
     return Cost(bytes=7 * itemsize * n, flops=18 * n)
 
 
 @cuda.jit
 def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
-    """Step by the gradient times past steps over past gradients, one thread for four weights.
+    """Update weights by Adadelta, four weights per thread.
 
-    New here   accesses of 16 bytes, seven for each four weights
+    New here   16-byte accesses, seven per four weights
     Cost       bytes: 28 n; flops: 18 n; barriers: 0
     Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_two(adadelta_rule, param, grad, squares, steps, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], squares[i], steps[i] = adadelta_rule(
             param[i], grad[i], squares[i], steps[i], rates
@@ -273,8 +273,8 @@ def adagrad_step(
 ) -> None:
     """Update a parameter and its sum of squares in place, p -= lr g / (sqrt(squares) + eps).
 
-    The sum begins as zeros. `step`, 1 for the first, matters with `lr_decay` alone: the rate is
-    lr / (1 + (step - 1) lr_decay).
+    The sum starts at zero. `step`, 1 for the first, matters only with `lr_decay`: the learning rate
+    is lr / (1 + (step - 1) lr_decay).
     """
     function = "adagrad_step"
     step = launch.check_int(function, "step", step, least=1)
@@ -296,7 +296,7 @@ def rmsprop_step(
 ) -> None:
     """Update a parameter and its average of squares in place, p -= lr g / (sqrt(squares) + eps).
 
-    The average begins as zeros.
+    The average starts at zero.
     """
     rates = lr, alpha, 1 - alpha, eps, weight_decay
     step_in_place("rmsprop_step", RMSPROP_VARIANTS, rates, stream, param, grad, squares)
@@ -317,7 +317,7 @@ def adadelta_step(
 ) -> None:
     """Update a parameter and its averages of squared gradients and squared steps in place.
 
-    Both averages begin as zeros.
+    Both averages start at zero.
     """
     rates = lr, rho, 1 - rho, eps, weight_decay
     step_in_place("adadelta_step", ADADELTA_VARIANTS, rates, stream, param, grad, squares, steps)

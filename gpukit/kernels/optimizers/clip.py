@@ -1,30 +1,30 @@
-"""Clipping by the norm of all gradients together, without one look from the host.
+"""Gradient clipping by global norm, without synchronizing with the host.
 
     norm = sqrt(sum of all g^2)
     g *= min(1, max_norm / (norm + EPS))
 
-All gradients shrink by one factor, so the step keeps its direction. The factor depends on every
-gradient, and so the work takes three launches one after the other: sums of squares, one for each
-block; the norm and the factor from these; the scaling. The factor stays on the device, where the
-third launch reads it: the host need not wait, and the sum is the same in every run.
+All gradients are scaled by one factor, so the step keeps its direction. The factor depends on every
+gradient, so the work takes three dependent launches: sums of squares, one per block; the norm and
+the factor from these; the scaling. The factor stays on the device, where the third launch reads it:
+the host does not wait, and the sum is the same in every run.
 
 Legend
-    n          elements of one gradient, all axes together             1000
+    n          elements of one gradient, all axes together        1000
     x          a gradient on one axis
-    i          the element this thread works on                        [0, n)
-    k          the four elements that it moves at once                 [0, n / 4)
-    tid        the thread in its block                                 [0, BLOCK)
-    acc        the sum of squares that this thread holds
+    i          the element this thread works on                   [0, n)
+    k          the group of four elements of a vectorised kernel  [0, n / 4)
+    tid        the thread in its block                            [0, BLOCK)
+    acc        this thread's accumulator of squares
     totals     the sum of each warp of the block
-    partials   sums of squares, one for each block of the first launches
-    at         where the sums of this gradient begin in partials
+    partials   sums of squares, one per block of the first launches
+    at         index in partials of the first sum of this gradient
     scale      (1,): the factor
-    EPS        keeps the divisor from 0, as in PyTorch                 1e-6
-    BLOCK      threads in a block                                      256
-    WARPS      warps in a block                                        8
+    EPS        keeps the divisor from 0, as in PyTorch            1e-6
+    BLOCK      threads per block                                  256
+    WARPS      warps per block                                    8
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and the accumulator
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and the accumulator
     Source     Pascanu, Mikolov and Bengio, "On the Difficulty of Training Recurrent Neural
                Networks", ICML 2013
 """
@@ -53,14 +53,14 @@ EPS = 1e-6
 
 
 def square_sum_reference(x: npt.ArrayLike) -> float:
-    """Return the sum of squares of x, added in float64."""
+    """Return the sum of squares of x, accumulated in float64."""
     return float(np.sum(np.square(x, dtype=np.float64)))
 
 
 def clip_grad_norm_reference(
     grads: Sequence[npt.ArrayLike], max_norm: float
 ) -> tuple[list[npt.NDArray[np.float64]], float]:
-    """Return the clipped gradients, and the norm that they had together."""
+    """Return the clipped gradients, and the norm of all of them before."""
     norm = math.sqrt(sum(map(square_sum_reference, grads)))
     scale = min(1.0, max_norm / (norm + EPS))
     return [np.asarray(grad, np.float64) * scale for grad in grads], norm
@@ -71,16 +71,16 @@ def clip_grad_norm_reference(
 
 @cuda.jit
 def square_sum_kernel(x, at, partials):
-    """Add up the squares of x, a sum for each block.
+    """Sum the squares of x, one partial sum per block.
 
-    New here   no atomic: each block stores its sum in a place of its own, behind those of the
+    New here   no atomic: each block stores its sum to an index of its own, after those of the
                gradients before this one, so the order of additions is the same in every run
     Shapes     x (n,), partials (at + blocks or more,); any n >= 1
     Launch     block BLOCK, grid stride_blocks(n, BLOCK); x = element
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 2 n + (5 BLOCK + WARPS - 1) blocks;
                barriers: 1
-    Errors     the kernel assumes its block to be BLOCK, and room in partials
+    Errors     the kernel assumes a block of BLOCK, and partials large enough
     """
     tid = cuda.threadIdx.x
     totals = cuda.shared.array(WARPS, x.dtype)
@@ -94,9 +94,9 @@ def square_sum_kernel(x, at, partials):
 
 
 def square_sum_cost(n: int, itemsize: int = 4, *, tile: int = BLOCK) -> Cost:
-    """One product and one sum for each element; shuffles in every warp, then one thread.
+    """One product and one sum per element; shuffles in every warp, then one thread.
 
-    A block takes `tile` elements at a time.
+    A block sums `tile` elements at a time.
     """
     blocks = stride_blocks(n, BLOCK, tile=tile)
     flops = 2 * n + (5 * BLOCK + WARPS - 1) * blocks
@@ -105,16 +105,16 @@ def square_sum_cost(n: int, itemsize: int = 4, *, tile: int = BLOCK) -> Cost:
 
 @cuda.jit
 def square_sum_vectorised_kernel(x, at, partials):
-    """Add up the squares of x, a sum for each block, four elements at a load.
+    """Sum the squares of x, one partial sum per block, with 16-byte loads.
 
-    New here   loads of 16 bytes
-    Shapes     x (n,) at a multiple of 16 bytes, partials (at + blocks or more,); any n >= 1
+    New here   16-byte loads
+    Shapes     x (n,) aligned to 16 bytes, partials (at + blocks or more,); any n >= 1
     Dtypes     float32, as the accumulator
-    Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=4 BLOCK); x = four elements
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=4 BLOCK); x = group of four elements
     Shared     WARPS * 4 bytes, static
     Cost       bytes: 4 (n + blocks); flops: 2 n + (5 BLOCK + WARPS - 1) blocks, and one more for
-               each thread that has an element behind the last four; barriers: 1
-    Errors     the kernel assumes its block to be BLOCK, and room in partials
+               per thread with an element after the last group of four; barriers: 1
+    Errors     the kernel assumes a block of BLOCK, and partials large enough
     """
     tid = cuda.threadIdx.x
     totals = cuda.shared.array(WARPS, np.float32)
@@ -134,16 +134,16 @@ def square_sum_vectorised_kernel(x, at, partials):
 
 @cuda.jit
 def clip_scale_kernel(partials, max_norm, norm, scale):
-    """Make the norm and the factor from the sums of all blocks, in one block.
+    """Compute the norm and the clipping factor from the sums of all blocks, in one block.
 
-    New here   a number for later launches: thread 0 leaves it in an array of one element. A NaN is
-               not above 1, so it stays and spoils every gradient, which is noticed; 1 would hide it
+    New here   a scalar for later launches: thread 0 stores it to an array of one element. NaN is
+               not above 1, so it propagates to every gradient and is noticed; 1 would hide it
     Shapes     partials (blocks,), norm (1,), scale (1,); any number of blocks >= 1
     Launch     block BLOCK, grid 1; x = partial sum
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: itemsize (blocks + 2); flops: blocks + 5 BLOCK + WARPS + 2, one of them the
                call of sqrt; barriers: 1
-    Errors     the kernel assumes its block to be BLOCK, alone, and max_norm in the dtype of norm
+    Errors     the kernel assumes a block of BLOCK, a grid of 1, and max_norm of the dtype of norm
     """
     tid = cuda.threadIdx.x
     totals = cuda.shared.array(WARPS, norm.dtype)
@@ -160,14 +160,14 @@ def clip_scale_kernel(partials, max_norm, norm, scale):
 
 
 def clip_scale_cost(blocks: int, itemsize: int = 4) -> Cost:
-    """A load and a sum for each partial sum, the sum of a block, and sqrt, a sum, a division."""
+    """A load and a sum per partial sum, the sum of a block, and sqrt, a sum, a division."""
     flops = blocks + 5 * BLOCK + WARPS - 1 + 3
     return Cost(bytes=itemsize * (blocks + 2), flops=flops)
 
 
 @cuda.jit
 def scale_kernel(scale, x):
-    """Multiply x by a number that lies on the device, one thread for one element.
+    """Multiply x by a scalar in device memory, one element per thread.
 
     New here   scale[0] is one address for all threads: a warp reads it in one access
     Shapes     scale (1,), x (n,); any n >= 1
@@ -181,19 +181,19 @@ def scale_kernel(scale, x):
 
 
 def scale_cost(n: int, itemsize: int = 4) -> Cost:
-    """For each element: it and the scale loaded, one product, one store."""
+    """Per element two loads, of it and of the scale, one product, one store."""
     return Cost(bytes=3 * itemsize * n, flops=n)
 
 
 @cuda.jit
 def scale_vectorised_kernel(scale, x):
-    """Multiply x by a number that lies on the device, one thread for four elements.
+    """Multiply x by a scalar in device memory, four elements per thread.
 
-    New here   accesses of 16 bytes, and the scale read once for four elements
-    Shapes     scale (1,), x (n,) at a multiple of 16 bytes; any n >= 1
+    New here   16-byte accesses, and one load of the scale per four elements
+    Shapes     scale (1,), x (n,) aligned to 16 bytes; any n >= 1
     Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
-    Cost       bytes: 8 n, and 4 for each four elements and each behind the last four; flops: n;
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
+    Cost       bytes: 8 n, and 4 per group of four and per element after the last one; flops: n;
                barriers: 0
     Errors     none
     """
@@ -208,7 +208,7 @@ def scale_vectorised_kernel(scale, x):
 
 
 def scale_vectorised_cost(n: int) -> Cost:
-    """A load, a product and a store for each element, the scale for each four of them."""
+    """A load, a product and a store per element, a load of the scale per group of four."""
     return Cost(bytes=8 * n + 4 * (n // WIDTH + n % WIDTH), flops=n)
 
 
@@ -216,11 +216,11 @@ def scale_vectorised_cost(n: int) -> Cost:
 
 
 def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
-    """Scale gradients in place so that their norm, of all together, is at most `max_norm`.
+    """Scale gradients in place so that their global norm is at most `max_norm`.
 
     `grads` is an array or a list of them, all float32 or all float64. Returns the norm before, an
-    array of one element that lies where the gradients lie: with device arrays nothing is copied to
-    the host or waited for. Gradients with a NaN or an infinity become NaN, and the norm says so.
+    array of one element on the device of the gradients: with device arrays nothing is copied to
+    the host, and the host does not wait. If a gradient has a NaN or an infinity, all become NaN.
     """
     function = "clip_grad_norm"
     many = list(grads) if isinstance(grads, list | tuple) else [grads]
@@ -242,13 +242,13 @@ def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
 
 @functools.cache
 def _takes(count: int) -> signature.Signature:
-    """Return what takes so many gradients, each of a shape of its own."""
+    """Return the signature of a function of that many gradients, each of a shape of its own."""
     line = ", ".join(f"grads[{k}]!: axes{k}..." for k in range(count))
     return signature.Signature(f"{line} -> norm", layout="C")
 
 
 def _square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> Any:
-    """Return the sums of squares of all vectors, one for each block of a launch for each."""
+    """Return the sums of squares of all vectors, one per block of the launch of each."""
     if not vectors:
         return launch.to_device(np.zeros(1, dtype), stream)
     variants = [choose(SQUARE_SUM_VARIANTS, x) for x in vectors]

@@ -1,25 +1,25 @@
-"""What all optimizers share: one launch that reads each array once and writes it once, in place.
+"""Fused optimizer steps: one launch that reads and writes every array once, in place.
 
-An optimizer is a rule for one weight, a device function of numbers. Its first kernel applies the
-rule to one element a thread; its second one hands the rule to a function below, which applies it to
-four elements that are moved at once. NumPy goes through memory once for every operation of the
-formula; in a fused kernel the formula costs nothing beside the loads and stores.
+An optimizer is a rule for one weight, a device function of scalars. Its first kernel applies the
+rule to one element per thread; its second one passes the rule to a function below, which applies it
+to four elements with 16-byte accesses. NumPy goes through memory once per operation of the
+formula; in a fused kernel the formula costs nothing next to the loads and stores.
 
-The rates come as one tuple of numbers in the dtype of the arrays: another learning rate is another
-number, not another kernel, and no float64 slips in.
+The rates are one tuple of scalars of the dtype of the arrays: another learning rate needs no new
+kernel, and no float64 enters the arithmetic.
 
 Legend
-    n         elements of the parameter, all axes together            1000
-    rule      device function: a weight, its gradient, its state, the rates; returns what is new
+    n         elements of the parameter, all axes together  1000
+    rule      device function: a weight, its gradient, its state, the rates -> the new values
     param     the weights, updated in place
-    grad      dE/d param, only read
+    grad      dE/d param, read only
     first     the first state array of an optimizer, for example the velocity
-    second    the second one
+    second    the second state array
     rates     learning rate, weight decay and so on, a tuple
-    k         the four elements that this thread moves at once        [0, n / 4)
-    i         one of the up to three elements behind the last four
-    WIDTH     elements in one access of 16 bytes                      4
-    BLOCK     threads in a block                                      256
+    k         the group of four elements of this thread     [0, n / 4)
+    i         one of the up to three elements after the last group of four
+    WIDTH     elements per 16-byte access                   4
+    BLOCK     threads per block                             256
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def step_in_place(
 ) -> None:
     """Launch an optimizer on arrays of one shape and one float dtype in C order, in place.
 
-    `variants` is its kernel for single elements, then that for four, which is taken where it pays.
+    `variants` are its kernels for one and for four elements per thread; the latter where it pays.
     """
     if n := arrays[0].size:
         vectors = [array.reshape(n) for array in arrays]
@@ -93,12 +93,12 @@ def step_in_place(
 
 
 def choose(variants: tuple[Variant, ...], *vectors: Any) -> Variant:
-    """Return, of a variant for single elements and one for four, that for these vectors."""
+    """Return that of two variants, for one and for four elements per thread, that pays."""
     single, float4s = variants
     return float4s if wide.pays(*vectors) else single
 
 
-# The variant that moves four elements at once, for the variants of the other files.
+# The variant with four elements per thread, for the variants of the other files.
 takes_float4 = functools.partial(Variant, block=BLOCK, tile=WIDTH * BLOCK, dtypes=(np.float32,))
 VARIANTS: tuple[Variant, ...] = ()
 __all__ = launch.public_names(globals())

@@ -1,33 +1,33 @@
-"""Gradient descent: SGD, and its two forms with a velocity, momentum and Nesterov.
+"""Gradient descent (SGD), and SGD with momentum and with Nesterov momentum.
 
     sgd        p -= lr g
     momentum   v = momentum v + g;   p -= lr v                     a ball that rolls downhill
     nesterov   v = momentum v + g;   p -= lr (g + momentum v)      the same, one step ahead
 
 Formulas and defaults are those of `torch.optim.SGD`, where weight decay is part of the gradient:
-g + decay p in the place of g.
+g + decay p instead of g.
 
 Legend
-    n           elements of the parameter, all axes together           1000
+    n           elements of the parameter, all axes together       1000
     param, p    the weights, and one of them
     grad, g     dE/d param, and one of its elements
-    velocity, v the running sum of gradients, which fades by `momentum` at each step
-    lr          learning rate                                          0.001
-    momentum    how much of the velocity stays                         0.9
-    share       how much of a gradient joins it, 1 - dampening         1
-    decay       weight decay                                           0.0
-    rates       all of these as a tuple of numbers of the dtype
-    i           the element this thread updates                        [0, n)
-    k           the four elements that it updates at once              [0, n / 4)
-    BLOCK       threads in a block                                     256
+    velocity, v the running sum of gradients, decayed by `momentum` at each step
+    lr          learning rate                                      0.001
+    momentum    momentum coefficient                               0.9
+    scale       coefficient of the new gradient, 1 - dampening     1
+    decay       weight decay                                       0.0
+    rates       all of these as a tuple of scalars of the dtype
+    i           the element this thread updates                    [0, n)
+    k           the group of four elements of a vectorised kernel  [0, n / 4)
+    BLOCK       threads per block                                  256
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays, the rates and the arithmetic; the vectorised
-               kernels float32 alone, at multiples of 16 bytes
+    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
+               vectorised kernels only float32, aligned to 16 bytes
     Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+               ceil_div(n, 4 BLOCK), x = group of four elements
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def momentum_reference(
 ) -> tuple[Float64, Float64]:
     """Return the parameter and the velocity after a step with momentum."""
     p, g, v = (np.asarray(x, np.float64) for x in (param, grad, velocity))
-    share = 1 if step == 1 else 1 - dampening
-    v = momentum * v + share * (g + weight_decay * p)
+    scale = 1 if step == 1 else 1 - dampening
+    v = momentum * v + scale * (g + weight_decay * p)
     return p - lr * v, v
 
 
@@ -110,8 +110,8 @@ def sgd_rule(p, g, rates):
 @cuda.jit(device=True)
 def momentum_rule(p, g, v, rates):
     """Return the new weight and its new velocity."""
-    lr, momentum, share, decay = rates
-    v = momentum * v + share * (g + decay * p)
+    lr, momentum, scale, decay = rates
+    v = momentum * v + scale * (g + decay * p)
     return p - lr * v, v
 
 
@@ -129,10 +129,10 @@ def nesterov_rule(p, g, v, rates):
 
 @cuda.jit
 def sgd_kernel(param, grad, rates):
-    """Step against the gradient, one thread for one weight.
+    """Update weights by SGD, one weight per thread.
 
-    New here   the output is an input: a thread reads its own weight and nobody else's, so the new
-               one can take its place
+    New here   the output is an input: a thread reads only its own weight, so the new
+               value can overwrite it
     Cost       bytes: 3 itemsize n; flops: 4 n; barriers: 0
     Source     Robbins and Monro, "A Stochastic Approximation Method", 1951
     """
@@ -142,15 +142,15 @@ def sgd_kernel(param, grad, rates):
 
 
 def sgd_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store for each weight; two products, a sum and a difference."""
+    """Two loads and one store per weight; two products, a sum and a difference."""
     return Cost(bytes=3 * itemsize * n, flops=4 * n)
 
 
 @cuda.jit
 def sgd_vectorised_kernel(param, grad, rates):
-    """Step against the gradient, one thread for four weights.
+    """Update weights by SGD, four weights per thread.
 
-    New here   loads and stores of 16 bytes: a GPU moves as much with a quarter of the instructions
+    New here   16-byte loads and stores: as many bytes with a quarter of the instructions
     Cost       bytes: 12 n; flops: 4 n; barriers: 0
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
@@ -158,17 +158,17 @@ def sgd_vectorised_kernel(param, grad, rates):
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four(sgd_rule, param, grad, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i] = sgd_rule(param[i], grad[i], rates)
 
 
 @cuda.jit
 def momentum_kernel(param, grad, velocity, rates):
-    """Step along a velocity that gradients push, one thread for one weight.
+    """Update weights by SGD with momentum, one weight per thread.
 
-    New here   a state that lives from step to step, an array as large as the parameter: the memory
-               that an optimizer needs is counted in such arrays, here one
+    New here   a state that persists between steps, an array as large as the parameter: the memory
+               of an optimizer is counted in such arrays, here one
     Cost       bytes: 5 itemsize n; flops: 7 n; barriers: 0
     Source     Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods", 1964
     """
@@ -178,32 +178,32 @@ def momentum_kernel(param, grad, velocity, rates):
 
 
 def momentum_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores for each weight; four products, two sums and a difference."""
+    """Three loads and two stores per weight; four products, two sums and a difference."""
     return Cost(bytes=5 * itemsize * n, flops=7 * n)
 
 
 @cuda.jit
 def momentum_vectorised_kernel(param, grad, velocity, rates):
-    """Step along a velocity that gradients push, one thread for four weights.
+    """Update weights by SGD with momentum, four weights per thread.
 
-    New here   the two arrays that change are stored four elements at once too
+    New here   both arrays that change have 16-byte stores
     Cost       bytes: 20 n; flops: 7 n; barriers: 0
     Source     Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods", 1964
     """
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_one(momentum_rule, param, grad, velocity, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], velocity[i] = momentum_rule(param[i], grad[i], velocity[i], rates)
 
 
 @cuda.jit
 def nesterov_kernel(param, grad, velocity, rates):
-    """Step along the gradient and the new velocity, one thread for one weight.
+    """Update weights by SGD with Nesterov momentum, one weight per thread.
 
-    New here   the formula of PyTorch and most others: the gradient is taken at the present weights,
-               and the step is written so that it is Nesterov's, who takes it one step ahead
+    New here   the formula of PyTorch and most others: the gradient is that at the current weights,
+               rewritten from Nesterov's formula, which evaluates it one step ahead
     Cost       bytes: 5 itemsize n; flops: 8 n; barriers: 0
     Source     Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and
                Momentum in Deep Learning", ICML 2013
@@ -214,15 +214,15 @@ def nesterov_kernel(param, grad, velocity, rates):
 
 
 def nesterov_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores for each weight; four products, three sums and a difference."""
+    """Three loads and two stores per weight; four products, three sums and a difference."""
     return Cost(bytes=5 * itemsize * n, flops=8 * n)
 
 
 @cuda.jit
 def nesterov_vectorised_kernel(param, grad, velocity, rates):
-    """Step along the gradient and the new velocity, one thread for four weights.
+    """Update weights by SGD with Nesterov momentum, four weights per thread.
 
-    New here   another rule in the same hands
+    New here   another rule, the same function
     Cost       bytes: 20 n; flops: 8 n; barriers: 0
     Source     Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and
                Momentum in Deep Learning", ICML 2013
@@ -230,7 +230,7 @@ def nesterov_vectorised_kernel(param, grad, velocity, rates):
     k, fours = cuda.grid(1), param.shape[0] // WIDTH
     if k < fours:
         update_four_with_one(nesterov_rule, param, grad, velocity, rates, k)
-    i = fours * WIDTH + k  # what lies behind the last four
+    i = fours * WIDTH + k  # the elements after the last group of four
     if i < param.shape[0]:
         param[i], velocity[i] = nesterov_rule(param[i], grad[i], velocity[i], rates)
 
@@ -264,8 +264,8 @@ def momentum_step(
 ) -> None:
     """Update a parameter and its velocity in place, v = momentum v + (1 - dampening) g, p -= lr v.
 
-    The velocity begins as zeros. Of the first gradient PyTorch takes all, whatever the dampening,
-    so with one `step` must be given, 1 for the first.
+    The velocity starts at zero. PyTorch does not dampen the first gradient, so with `dampening`
+    the argument `step` is required, 1 for the first.
     """
     function = "momentum_step"
     if dampening and step is None:
@@ -291,7 +291,7 @@ def nesterov_step(
 ) -> None:
     """Update a parameter and its velocity in place, v = momentum v + g, p -= lr (g + momentum v).
 
-    The velocity begins as zeros.
+    The velocity starts at zero.
     """
     rates = lr, momentum, weight_decay
     step_in_place("nesterov_step", NESTEROV_VARIANTS, rates, stream, param, grad, velocity)

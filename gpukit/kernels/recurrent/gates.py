@@ -1,18 +1,18 @@
-"""Gates of recurrent cells: a function of the sum of two numbers, of the input and the past.
+"""Gates of recurrent cells: an activation of the sum of an input part and a hidden part.
 
-A cell multiplies its input and its past with weights, and then has nothing left to do but this and
-a few products, each for one unit of one sample. The cell of a plain recurrent network is one such
-kernel; an LSTM built of them reads and writes all of its gates once more than it must.
+A cell multiplies its input and its hidden state with weights; what remains is this and a few
+products per unit and sample. The cell of a plain recurrent network is one such kernel; an LSTM
+built of them reads and writes all of its gates once more than necessary.
 
 Legend
-    N, H           samples of the batch, units of the cell                64, 256
-    unit, sample   what this thread works on                              [0, H), [0, N)
-    BLOCK          threads of a block along units and samples             (32, 8)
+    N, H           samples of the batch, units of the cell    64, 256
+    unit, sample   the element of this thread                 [0, H), [0, N)
+    BLOCK          threads per block along units and samples  (32, 8)
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Shapes     from_input (N, H), from_hidden (N, H), out (N, H), which may be either; any sizes
                >= 1, any strides
-    Dtypes     float32 or float64, one for all arrays
+    Dtypes     float32 or float64, the same for all arrays
     Launch     block BLOCK, grid (ceil_div(H, 32), ceil_div(N, 8)); x = unit, y = sample
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
 """
@@ -58,9 +58,9 @@ def gate_relu_reference(from_input: npt.ArrayLike, from_hidden: npt.ArrayLike) -
 
 @cuda.jit
 def gate_sigmoid_kernel(from_input, from_hidden, out):
-    """Compute the sigmoid of a sum, one thread for one unit of one sample.
+    """Compute the sigmoid of a sum, one thread per unit of one sample.
 
-    New here   how far something is let through, from 0 to 1
+    New here   the fraction of a signal that a gate lets through, from 0 to 1
     Cost       bytes: 3 itemsize N H; flops: 4 N H, one of them the call of exp; barriers: 0
     Source     Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997
     """
@@ -77,9 +77,9 @@ def gate_sigmoid_cost(n: int, h: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def gate_tanh_kernel(from_input, from_hidden, out):
-    """Compute the hyperbolic tangent of a sum, one thread for one unit of one sample.
+    """Compute the hyperbolic tangent of a sum, one thread per unit of one sample.
 
-    New here   what there is to remember, from -1 to 1; and all of Elman's cell
+    New here   the candidate for the state, from -1 to 1; and all of Elman's cell
     Cost       bytes: 3 itemsize N H; flops: 2 N H, one of them the call of tanh; barriers: 0
     Source     Elman, "Finding Structure in Time", 1990
     """
@@ -95,9 +95,9 @@ def gate_tanh_cost(n: int, h: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def gate_relu_kernel(from_input, from_hidden, out):
-    """Set a sum to 0 where it is negative, one thread for one unit of one sample.
+    """Compute relu of a sum, one thread per unit of one sample.
 
-    New here   no limit above: what a cell remembers can grow from step to step. NaN stays NaN
+    New here   no upper bound: the state of a cell can grow from step to step. NaN stays NaN
     Cost       bytes: 3 itemsize N H; flops: N H; barriers: 0
     Source     Le, Jaitly and Hinton, "A Simple Way to Initialize Recurrent Networks of Rectified
                Linear Units", 2015

@@ -1,24 +1,24 @@
-"""The GRU cell behind its products: three gates, and a mean of the old state and a new one.
+"""The GRU cell after its matrix products: three gates, and a mean of the old and the new state.
 
-    r, z = sigmoid of their sums            n = tanh(its input's part + r times its past's part)
+    r, z = sigmoid of their sums            n = tanh(its input part + r times its hidden part)
     h' = (1 - z) n + z h                    in PyTorch's order: r, z, n
 
-r stands inside of a sum, so the two products cannot be added up before it is known, and the
-gradients of both sums differ there.
+r is a factor inside a sum, so the two products cannot be added before it is known, and the
+gradients of the two sums differ there.
 
 Legend
-    N, H           samples of the batch, units of the cell                    64, 256
-    unit, sample   what this thread works on                                  [0, H), [0, N)
+    N, H           samples of the batch, units of the cell    64, 256
+    unit, sample   the element of this thread                 [0, H), [0, N)
     r, z, n        reset and update gate, new state, H columns each
-    h              what the cell remembers                                    (N, H)
-    BLOCK          threads of a block along units and samples                 (32, 8)
+    h              the hidden state                           (N, H)
+    BLOCK          threads per block along units and samples  (32, 8)
 
 All kernels
-    Dtypes     float32 or float64, one for all arrays
+    Dtypes     float32 or float64, the same for all arrays
     Launch     block BLOCK, grid (ceil_div(H, 32), ceil_div(N, 8)); x = unit, y = sample
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     Cho and others, "Learning Phrase Representations using RNN Encoder-Decoder for
-               Statistical Machine Translation", 2014; r behind the product as in cuDNN and PyTorch
+               Statistical Machine Translation", 2014; r after the product as in cuDNN and PyTorch
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def gru_carry_reference(grad: npt.ArrayLike, z: npt.ArrayLike, product: npt.Arra
 
 @cuda.jit
 def gru_fused_kernel(from_input, from_hidden, h, gates, new_h):
-    """Compute all gates and the new state, one thread for one unit of one sample.
+    """Compute all gates and the new state, one thread per unit of one sample.
 
-    New here   a gate that waits for another one: n needs r, in a register of the same thread
+    New here   a gate that depends on another one: n needs r, in a register of the same thread
     Shapes     from_input, from_hidden and gates (N, 3 H), h and new_h (N, H); any sizes >= 1, any
                strides. gates may be from_input, new_h may be h
     Cost       bytes: 11 itemsize N H; flops: 14 N H, 3 of them calls of exp and tanh; barriers: 0
@@ -112,15 +112,15 @@ def gru_fused_kernel(from_input, from_hidden, h, gates, new_h):
 
 
 def gru_fused_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """Six sums' parts and h loaded, gates and h' stored."""
+    """Both parts of three sums and h loaded, gates and h' stored."""
     return Cost(bytes=11 * itemsize * n * h, flops=14 * n * h)
 
 
 @cuda.jit
 def gru_new_kernel(from_input, from_hidden, r, new):
-    """Compute the new state n alone, one thread for one unit of one sample.
+    """Compute the new state n alone, one thread per unit of one sample.
 
-    New here   the gate r, which another launch stored, inside of the sum
+    New here   the gate r, which another launch stored, inside the sum
     Shapes     from_input, from_hidden, r and new (N, H); any sizes >= 1, any strides. new may be
                from_input
     Cost       bytes: 4 itemsize N H; flops: 3 N H, one of them the call of tanh; barriers: 0
@@ -138,7 +138,7 @@ def gru_new_cost(n: int, h: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def gru_update_kernel(gates, h, new_h):
-    """Compute the mean of the old state and the new one, one thread for one unit of one sample.
+    """Compute the mean of the old and the new state, one thread per unit of one sample.
 
     New here   n + z (h - n), one product instead of the formula's two
     Shapes     gates (N, 3 H), h and new_h (N, H); any sizes >= 1, any strides. new_h may be h
@@ -158,10 +158,10 @@ def gru_update_cost(n: int, h: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def gru_backward_kernel(grad, gates, from_hidden, h, grad_input_sums, grad_hidden_sums):
-    """Compute the gradients of both sums, one thread for one unit of one sample.
+    """Compute the gradients of both sums, one thread per unit of one sample.
 
-    New here   two gradients of one gate: the past's part of n reaches it times r. They lie apart,
-               for weights and biases of input and past need one each
+    New here   two gradients of one gate: the hidden part of n gets its gradient times r. They are
+               stored separately, because the weights and biases of input and state need one each
     Shapes     grad and h (N, H), gates, from_hidden, grad_input_sums and grad_hidden_sums
                (N, 3 H); any sizes >= 1, any strides
     Cost       bytes: 12 itemsize N H; flops: 16 N H; barriers: 0
@@ -184,16 +184,16 @@ def gru_backward_kernel(grad, gates, from_hidden, h, grad_input_sums, grad_hidde
 
 
 def gru_backward_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """A gradient, three gates, n's past and h loaded, six gradients stored."""
+    """A gradient, three gates, n's hidden part and h loaded, six gradients stored."""
     return Cost(bytes=12 * itemsize * n * h, flops=16 * n * h)
 
 
 @cuda.jit
 def gru_carry_kernel(grad, z, product, grad_h):
-    """Add what z lets past to the gradient of h, one thread for one unit of one sample.
+    """Add the gradient of h that passes through z, one thread per unit of one sample.
 
-    New here   the way on which a GRU remembers: times z, not times a weight. It joins the product
-               of grad_hidden_sums and the weights
+    New here   the path by which a GRU remembers: times z, not times a weight. It is added to the
+               product of grad_hidden_sums and the weights
     Shapes     grad, z, product and grad_h (N, H); any sizes >= 1, any strides. grad_h may be
                product
     Cost       bytes: 4 itemsize N H; flops: 2 N H; barriers: 0

@@ -1,21 +1,21 @@
-"""The LSTM cell behind its products: four gates and the update of what it remembers.
+"""The LSTM cell after its matrix products: four gates and the update of the cell state.
 
     i, f, o = sigmoid of their sums         c' = f c + i g          h' = o tanh(c')
     g = tanh of its sum                     in PyTorch's order: i, f, g, o
 
-`separate` computes a gate a launch (gates.py) and the update in a fifth; `fused` does all in one
-and keeps the gates in registers on their way to the update: 15 numbers moved for each unit of each
-sample instead of 19, and one launch instead of five.
+`separate` computes each gate in a launch (gates.py) and the update in a fifth; `fused` computes all
+in one and holds the gates in registers for the update: 15 elements moved per unit and sample
+instead of 19, and one launch instead of five.
 
 Legend
-    N, H           samples of the batch, units of the cell                    64, 256
-    unit, sample   what this thread works on                                  [0, H), [0, N)
+    N, H           samples of the batch, units of the cell    64, 256
+    unit, sample   the element of this thread                 [0, H), [0, N)
     i, f, g, o     input, forget, candidate and output gate, H columns each
-    c, h           what the cell remembers, and what it says of it            (N, H)
-    BLOCK          threads of a block along units and samples                 (32, 8)
+    c, h           the cell state and the hidden state        (N, H)
+    BLOCK          threads per block along units and samples  (32, 8)
 
 All kernels
-    Dtypes     float32 or float64, one for all arrays
+    Dtypes     float32 or float64, the same for all arrays
     Launch     block BLOCK, grid (ceil_div(H, 32), ceil_div(N, 8)); x = unit, y = sample
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997, with the forget gate of
@@ -84,10 +84,10 @@ def lstm_backward_reference(
 
 @cuda.jit
 def lstm_fused_kernel(from_input, from_hidden, c, gates, new_h, new_c):
-    """Compute all gates and the new state, one thread for one unit of one sample.
+    """Compute all gates and the new state, one thread per unit of one sample.
 
-    New here   the four gates of a unit lie H columns apart and are all that the unit needs, so one
-               thread has all of a cell. The gates are stored for the gradient only
+    New here   the four gates of a unit are H columns apart and are all that the unit needs, so one
+               thread computes the whole unit. The gates are stored only for the gradient
     Shapes     from_input, from_hidden and gates (N, 4 H), c, new_h and new_c (N, H); any sizes
                >= 1, any strides. gates may be from_input, new_c may be c
     Cost       bytes: 15 itemsize N H; flops: 19 N H, 5 of them calls of exp and tanh; barriers: 0
@@ -110,13 +110,13 @@ def lstm_fused_kernel(from_input, from_hidden, c, gates, new_h, new_c):
 
 
 def lstm_fused_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """Eight sums' parts and c loaded, gates, c' and h' stored."""
+    """Both parts of four sums and c loaded, gates, c' and h' stored."""
     return Cost(bytes=15 * itemsize * n * h, flops=19 * n * h)
 
 
 @cuda.jit
 def lstm_update_kernel(gates, c, new_h, new_c):
-    """Compute the new state from the gates, one thread for one unit of one sample.
+    """Compute the new state from the gates, one thread per unit of one sample.
 
     New here   the same arithmetic on gates that another launch stored
     Shapes     gates (N, 4 H), c, new_h and new_c (N, H); any sizes >= 1, any strides. new_c may
@@ -140,12 +140,12 @@ def lstm_update_cost(n: int, h: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def lstm_backward_kernel(grad_h, grad_c, gates, c, new_c, grad_sums, old_grad_c):
-    """Compute the gradients of the sums and of c, one thread for one unit of one sample.
+    """Compute the gradients of the sums and of c, one thread per unit of one sample.
 
-    New here   slopes from the stored gates, and tanh(c') computed anew: one call is cheaper than
-               a number more for each unit. What reaches c' comes from h' and from the next step;
-               the forget gate passes it on, times f and not times a weight: that is why an LSTM
-               remembers
+    New here   derivatives from the stored gates, and tanh(c') recomputed: one call is cheaper than
+               storing one more value per unit. The gradient of c' comes from h' and from the next
+               step; the forget gate passes it on, times f and not times a weight: that is why an
+               LSTM remembers
     Shapes     grad_h, grad_c, c, new_c and old_grad_c (N, H), gates and grad_sums (N, 4 H); any
                sizes >= 1, any strides. grad_sums may be gates, old_grad_c may be grad_c
     Cost       bytes: 13 itemsize N H; flops: 25 N H, one of them the call of tanh; barriers: 0

@@ -1,6 +1,6 @@
-"""Scan: every element becomes the sum of those up to it. And compaction, which is made of it.
+"""Scan (prefix sums), inclusive and exclusive, and stream compaction, which is built on it.
 
-`blocks` needs three launches: blocks scan, then their totals. `one_pass` needs one.
+The variants in `blocks` take three launches, `one_pass` takes one.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ VARIANTS = (*SCAN_VARIANTS, ADD_OFFSETS, COMPACT_SCATTER)
 
 @signature.takes("x: n -> n", dtypes=NUMBERS, in_place=True)
 def inclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: Any = 0) -> Any:
-    """Return the sums of a float32 or int32 vector up to each element and with it.
+    """Return the inclusive prefix sums of a float32 or int32 vector (cumsum).
 
     `[1. 2. 3.]` gives `[1. 3. 6.]`: (n,) gives (n,) of the same dtype. `out` may be x. np.cumsum
-    widens int32 to int64; this does not, and wraps. "block" is the quickest on a CPU; "one_pass"
+    widens int32 to int64; this does not, and wraps. "block" is the fastest on a CPU; "one_pass"
     reads and writes every element once, for GPUs.
     """
     return _scan("inclusive_scan", x, 0, variant, out, stream)
@@ -44,7 +44,7 @@ cumsum = inclusive_scan  # NumPy's name
 
 @signature.takes("x: n -> n", dtypes=NUMBERS)
 def exclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: Any = 0) -> Any:
-    """Return the sums of a float32 or int32 vector before each element.
+    """Return the exclusive prefix sums of a float32 or int32 vector.
 
     `[1. 2. 3.]` gives `[0. 1. 3.]`: (n,) gives (n,) of the same dtype. `out` must not be x: blocks
     read elements of the block before them.
@@ -57,13 +57,13 @@ def compact(x: Any, keep: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the elements of a float32 or int32 vector whose flag is true, in order.
 
     `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,). Waits for
-    the stream, to know how many there are.
+    the stream, since the number of true flags is the size of the result.
     """
     n, kept = x.shape[0], 0
     places = launch.empty((n + 1,), np.int32)
     if n:
         _in_blocks("compact", SCAN_VARIANTS[0], keep, 1, places, stream)
-        last = places[n:]  # how many flags are true
+        last = places[n:]  # the number of true flags
         kept = int((launch.to_host(last, stream))[0])
     result = out.of((kept,))
     if kept:
@@ -73,7 +73,7 @@ def compact(x: Any, keep: Any, *, out: Any = None, stream: Any = 0) -> Any:
 
 
 def _scan(function: str, x: Any, shift: int, variant: str, out: Any, stream: Any) -> Any:
-    """Scan, and return the result of a public function."""
+    """Scan a vector for a public function, and return its result."""
     chosen = launch.pick(function, SCAN_VARIANTS, variant)
     if x.shape[0]:
         run = _one_pass if chosen is ONE_PASS else _in_blocks
@@ -82,7 +82,7 @@ def _scan(function: str, x: Any, shift: int, variant: str, out: Any, stream: Any
 
 
 def _in_blocks(function: str, variant: Variant, x: Any, shift: int, out: Any, stream: Any) -> None:
-    """Scan x into out: the blocks, then their totals in the same way, then add those."""
+    """Scan x to out: scan the blocks, scan their totals recursively, then add those."""
     grid = variant.grid(function, out.shape[0])
     sums = launch.empty(grid, out.dtype)
     variant.kernel[grid, BLOCK, stream](x, shift, out, sums)
@@ -93,7 +93,7 @@ def _in_blocks(function: str, variant: Variant, x: Any, shift: int, out: Any, st
 
 
 def _one_pass(function: str, variant: Variant, x: Any, shift: int, out: Any, stream: Any) -> None:
-    """Scan x into out in one launch, after one that sets its flags to 0."""
+    """Scan x to out in one launch, after a launch that sets the flags to 0."""
     grid = variant.grid(function, out.shape[0])
     flags = launch.empty((grid[0] + 1,), np.int32)
     fill = vector.FILL_VARIANTS[0]

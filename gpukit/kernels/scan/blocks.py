@@ -1,27 +1,27 @@
-"""Scan in three launches: the blocks, then their totals, then each adds what is before it.
+"""Scan (prefix sums) in three launches: scan each block, scan the totals, add them to the blocks.
 
 Each block scans its BLOCK elements and writes its total to `sums`, the totals are scanned, and each
 block adds the total of all blocks before it.
 
-Sums have the dtype of the array. An int32 sum wraps. A float32 sum is rounded at each addition;
-an element passes through some 20 of them for each factor BLOCK in n, in np.cumsum through n.
+Sums have the dtype of the array. An int32 sum wraps. A float32 sum is rounded at each addition; an
+element takes part in some 20 of them per factor of BLOCK in n, in np.cumsum in up to n.
 
 Legend
-    n          elements to scan                                       1000
-    i          the element of out that this thread writes             ranges [0, n)
-    shift      0: inclusive, 1: exclusive, the same sums one place later
-    tid        the thread in its block                                ranges [0, BLOCK)
-    lane       the thread in its warp                                 ranges [0, 32)
-    acc        the sum that ends at this thread's element
-    step       how far away the sum lies that is added                1, 2, 4, ..., BLOCK / 2
-    sums       the total of each block                                4 for n = 1000
-    BLOCK      threads and elements of a block, a power of two        256
-    WARPS      warps in a block                                       8
-    PADDED     a block's elements, with an unused one after each 32   264
+    n          elements to scan                                   1000
+    i          the element of out that this thread writes         range [0, n)
+    shift      0: inclusive, 1: exclusive, the same sums one index later
+    tid        the thread in its block                            range [0, BLOCK)
+    lane       the thread in its warp                             range [0, 32)
+    acc        the sum up to this thread's element
+    step       distance to the sum that is added                  1, 2, 4, ..., BLOCK / 2
+    sums       the total of each block                            4 for n = 1000
+    BLOCK      threads, and elements, per block, a power of two   256
+    WARPS      warps per block                                    8
+    PADDED     a block's elements, with a word of padding per 32  264
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, that out does not overlap x
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ NUMBERS = (np.float32, np.int32)
 
 
 def inclusive_scan_reference(x: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return the sums up to each element and with it, in float64; of integers in int64."""
+    """Return the sums up to and including each element, in float64; of integers in int64."""
     x = np.asarray(x)
     return np.cumsum(x, dtype=np.float64 if x.dtype.kind == "f" else np.int64)
 
 
 def exclusive_scan_reference(x: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return the sums of what comes before each element; the first is 0."""
+    """Return the sums of the elements before each one; the first is 0."""
     sums = inclusive_scan_reference(x)
     return np.concatenate([np.zeros(1, sums.dtype), sums])[:-1]
 
@@ -72,7 +72,7 @@ def load(x, at, out):
 
 @cuda.jit(device=True)
 def place(k, pad):
-    """Return where element k lies in the tile: with pad 1, behind k // 32 unused words."""
+    """Return the index of element k in the tile: with pad 1, after k // 32 words of padding."""
     return k + pad * (k // WARP)
 
 
@@ -80,9 +80,9 @@ def place(k, pad):
 def sweep(tile, tid, pad):
     """Replace the tile by its exclusive scan. Every thread of the block must call it.
 
-    On the way up, the last element of each part becomes the part's sum. On the way down, the
-    last element of each part is the sum before the part: its left half gets that, its right
-    half that and the sum of the left half.
+    In the up-sweep, the last element of each subtree becomes the sum of the subtree. In the
+    down-sweep, the last element of each subtree is the sum before it: the left half gets
+    that sum, the right half that plus the sum of the left half.
     """
     step = 1
     while step < BLOCK:
@@ -94,7 +94,7 @@ def sweep(tile, tid, pad):
     if tid == 0:
         tile[place(BLOCK - 1, pad)] = 0  # only thread 0 wrote the total: no barrier is needed
     while step > 1:
-        cuda.syncthreads()  # the sums before parts of twice the size are written
+        cuda.syncthreads()  # the sums before subtrees of twice the size are written
         step //= 2
         last = 2 * step * (tid + 1) - 1
         if last < BLOCK:
@@ -106,7 +106,7 @@ def sweep(tile, tid, pad):
 
 @cuda.jit(device=True)
 def scan_lanes(acc, lane, out):
-    """Return the sum of acc over this lane and those below. Every lane of the warp must call it."""
+    """Return the inclusive scan of acc over the lanes. Every lane of the warp must call it."""
     step = 1
     while step < WARP:
         below = cuda.shfl_up_sync(ALL_LANES, acc, step)
@@ -118,11 +118,11 @@ def scan_lanes(acc, lane, out):
 
 @cuda.jit
 def scan_block_kernel(x, shift, out, sums):
-    """Scan BLOCK elements in each block, one thread for one element.
+    """Scan BLOCK elements per block by doubling steps (Hillis-Steele), one element per thread.
 
     New here   after the step of 1, 2, 4, ... each thread holds the sum of twice as many
-               elements, its own the last; two buffers in turn save the second barrier: nobody
-               reads the one that is written
+               elements, its own the last; double buffering saves the second barrier: no thread
+               reads the buffer that is being written
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
     Shared     2 * BLOCK * 4 bytes, static
@@ -149,18 +149,18 @@ def scan_block_kernel(x, shift, out, sums):
 
 
 def scan_block_cost(n: int) -> Cost:
-    """Inclusive: a load and a store an element; at each level all but `step` threads add."""
+    """Inclusive: a load and a store per element; at each level all but `step` threads add."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=4 * (2 * n + blocks), flops=(BLOCK * LEVELS - BLOCK + 1) * blocks)
 
 
 @cuda.jit
 def scan_blelloch_kernel(x, shift, out, sums):
-    """Scan BLOCK elements in each block with fewer than half the additions.
+    """Scan BLOCK elements per block in a tree (Blelloch), with less than half the additions.
 
-    New here   a tree instead of doubling steps: sums of pairs, of pairs of pairs, ... on the way
-               up, and back down; 3 BLOCK additions, not 7 BLOCK. But the threads read words 2, 4,
-               8, ... apart, which lie in the same banks
+    New here   a tree instead of doubling steps: sums of pairs, of pairs of pairs, ... in an
+               up-sweep, then a down-sweep; 3 BLOCK additions, not 7 BLOCK. But the threads access
+               words 2, 4, 8, ... apart, which is a bank conflict
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
     Shared     BLOCK * 4 bytes, static
@@ -188,10 +188,10 @@ def scan_blelloch_cost(n: int) -> Cost:
 
 @cuda.jit
 def scan_padded_kernel(x, shift, out, sums):
-    """Scan BLOCK elements in each block up and down a tree, in other banks.
+    """Scan BLOCK elements per block in a padded tree, free of bank conflicts.
 
-    New here   one unused word behind every 32 moves each row on by a bank: words 32 apart
-               no longer share one, and no conflict is left
+    New here   a word of padding after every 32 shifts each row by a bank: words 32 apart
+               are in different banks, and no conflicts are left
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
     Shared     PADDED * 4 bytes, static
@@ -213,11 +213,11 @@ def scan_padded_kernel(x, shift, out, sums):
 
 @cuda.jit
 def scan_warp_kernel(x, shift, out, sums):
-    """Scan BLOCK elements in each block, each warp in its registers.
+    """Scan BLOCK elements per block with warp shuffles, each warp in its registers.
 
-    New here   a shuffle hands a value from lane to lane without memory and without a barrier;
-               only the warps' totals go through shared memory, where each warp adds up those
-               of the warps below it: all lanes read one word, which is no conflict
+    New here   a shuffle passes a value between lanes without memory or a barrier; only the
+               totals of warps go through shared memory, where each warp adds those of the warps
+               before it: all lanes read one word, a broadcast without a conflict
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
     Shared     WARPS * 4 bytes, static
@@ -232,7 +232,7 @@ def scan_warp_kernel(x, shift, out, sums):
     acc = scan_lanes(load(x, i - shift, out), lane, out)
     if lane == WARP - 1:
         totals[warp] = acc
-    cuda.syncthreads()  # the warps' totals are written before other warps read them
+    cuda.syncthreads()  # the totals of warps are written before other warps read them
     for k in range(warp):
         acc = out.dtype.type(acc + totals[k])
     if i < out.shape[0]:
@@ -242,7 +242,7 @@ def scan_warp_kernel(x, shift, out, sums):
 
 
 def scan_warp_cost(n: int) -> Cost:
-    """Inclusive: 129 additions in a warp's shuffles, and one for each lane and warp below."""
+    """Inclusive: 129 additions in a warp's shuffles, and one per lane and warp below."""
     blocks = ceil_div(n, BLOCK)
     flops = 129 * WARPS + WARP * WARPS * (WARPS - 1) // 2
     return Cost(bytes=4 * (2 * n + blocks), flops=flops * blocks)
@@ -252,10 +252,10 @@ def scan_warp_cost(n: int) -> Cost:
 def add_offsets_kernel(offsets, out):
     """Add to each block's elements the sum of all blocks before it.
 
-    New here   the end of a launch is the only barrier that all blocks share: what one launch
-               wrote, the next reads safely
+    New here   the end of a launch is the only barrier across all blocks: whatever one launch
+               wrote, the next one can read
     Shapes     offsets (blocks,), the exclusive scan of sums, out (n,); any n >= 1
-    Dtypes     float32 or int32, one for both
+    Dtypes     float32 or int32, the same for both
     Launch     block BLOCK, grid ceil_div(n, BLOCK), as for the scan; x = element
     Cost       bytes: 12 n; flops: n; barriers: 0
     Errors     the kernel assumes its block is BLOCK and the grid that of the scan
@@ -267,7 +267,7 @@ def add_offsets_kernel(offsets, out):
 
 
 def add_offsets_cost(n: int) -> Cost:
-    """Two loads, one addition and one store for each element."""
+    """Two loads, one addition and one store per element."""
     return Cost(bytes=12 * n, flops=n)
 
 

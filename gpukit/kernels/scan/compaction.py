@@ -1,11 +1,11 @@
-"""Compaction: keep the elements whose flag is true, each at the place that a scan gives it.
+"""Stream compaction: copy the elements whose flag is true, to the indices that a scan computes.
 
 Legend
-    n       elements                                  1000
-    i       the element that this thread may keep     [0, n)
-    kept    how many flags are true                   400
-    places  for each element, the flags before it     [0, kept]
-    BLOCK   threads in a block                        256
+    n       elements                                      1000
+    i       the element that this thread may copy         [0, n)
+    kept    number of true flags                          400
+    places  the number of true flags before each element  [0, kept]
+    BLOCK   threads per block                             256
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def compact_reference(x: npt.ArrayLike, keep: npt.ArrayLike) -> npt.NDArray[Any]
 
 @cuda.jit
 def compact_scatter_kernel(x, keep, places, out):
-    """Copy each element that is kept to its place, one thread for one element.
+    """Copy each element whose flag is true to its index in out, one element per thread.
 
-    New here   the exclusive scan of the flags counts the kept elements before each one, and
-               that is its place: every thread knows where to write without asking another
+    New here   the exclusive scan of the flags counts the true ones before each element, and that
+               count is its index in out: every thread knows where to write without communication
     Shapes     x (n,), keep (n,), places (n,) or one more, out (kept,); any n >= 1
     Dtypes     float32 or int32 x and out, bool keep, int32 places
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Cost       bytes: n + 12 kept; flops: 0; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes places to be right
+    Errors     the host function rejects unequal shapes; the kernel assumes correct places
     Source     Blelloch, "Prefix Sums and Their Applications", 1990
     """
     i = cuda.grid(1)
@@ -44,7 +44,7 @@ def compact_scatter_kernel(x, keep, places, out):
 
 
 def compact_scatter_cost(n: int, kept: int) -> Cost:
-    """One flag of a byte for each element; place, element and store for those that are kept."""
+    """One flag of a byte per element; index, element and store for those with a true flag."""
     return Cost(bytes=n + 12 * kept, flops=0)
 
 

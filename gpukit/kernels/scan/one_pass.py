@@ -1,24 +1,24 @@
-"""Scan in one launch: a block asks those before it for their sums (decoupled look-back).
+"""Scan (prefix sums) in one launch, with decoupled look-back over the blocks before.
 
 Each block scans its elements, publishes their total, its aggregate, and then walks back over the
-blocks before it: it adds their aggregates until it comes to one that knows its prefix, the sum of
-everything up to its end. Every element is read once and written once.
+blocks before it: it adds their aggregates until it finds a block that has published its prefix, the
+sum of everything up to its end. Every element is read once and written once.
 
-A block that waits for another needs that one to run. Nothing says in which order a GPU begins the
-blocks of a grid, so the blocks count themselves: number k is the k-th that began, and those before
-it have begun too.
+A block that waits for another one needs that block to run. The order in which a GPU starts the
+blocks of a grid is undefined, so the blocks number themselves with an atomic counter: block k is
+the k-th that started, and those before it have started too.
 
 Legend
-    n, i, shift, tid, lane   as in blocks.py
-    block    the block's number, in the order in which blocks began       [0, blocks)
-    first    this thread's first element; the others lie WARP apart       [0, n)
-    values   the sums that end at this thread's elements, within its warp
+    n, i, shift, tid, lane  as in blocks.py
+    block    the block's number, in the order in which blocks started  [0, blocks)
+    first    this thread's first element; the others are WARP apart    [0, n)
+    values   the sums up to this thread's elements, within its warp
     totals   the total of each warp
-    flags    what each block has published, and how many blocks began     (blocks + 1,)
-    sums     the aggregates, and the prefixes                             (2, blocks)
-    at       the block that this lane looks at
-    ITEMS    elements a thread                                            8
-    TILE     elements a block                                             2048
+    flags    what each block has published, and the block counter      (blocks + 1,)
+    sums     the aggregates, and the prefixes                          (2, blocks)
+    at       the block whose flag this lane reads
+    ITEMS    elements per thread                                       8
+    TILE     elements per block                                        2048
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ NOTHING, AGGREGATE, PREFIX = range(3)  # the values of a flag
 
 @cuda.jit(device=True)
 def publish(flags, sums, block, flag, value):
-    """Write a sum of this block, and then the flag that says it is there."""
+    """Write a sum of this block, and then the flag that announces it."""
     sums[flag - 1, block] = value
-    cuda.threadfence()  # who sees the flag sees the sum too
+    cuda.threadfence()  # a thread that sees the flag also sees the sum
     cuda.atomic.exch(flags, block, flag)
 
 
@@ -57,7 +57,7 @@ def look_back(flags, sums, block, lane, out):
     last = block - 1
     while last >= 0:
         at = last - lane
-        flag = PREFIX  # before the first block the sum is known: 0
+        flag = PREFIX  # before the first block the prefix is 0
         if at >= 0:
             flag = cuda.atomic.add(flags, at, 0)
             while flag == NOTHING:
@@ -65,7 +65,7 @@ def look_back(flags, sums, block, lane, out):
             cuda.threadfence()  # the sum is read after its flag
         complete = cuda.ballot_sync(ALL_LANES, flag == PREFIX)
         value = out.dtype.type(0)
-        if at >= 0 and complete & ((1 << lane) - 1) == 0:  # no nearer block knows its prefix
+        if at >= 0 and complete & ((1 << lane) - 1) == 0:  # no nearer block has its prefix
             value = sums[flag - 1, at]
         before = out.dtype.type(before + warp_all_sum(value))
         last = last - WARP if complete == 0 else -1
@@ -74,17 +74,17 @@ def look_back(flags, sums, block, lane, out):
 
 @cuda.jit
 def scan_one_pass_kernel(x, shift, out, flags, sums):
-    """Scan all elements in one launch, ITEMS a thread.
+    """Scan a vector in one launch with decoupled look-back, ITEMS elements per thread.
 
-    New here   blocks pass sums on while the grid runs, by a flag and a fence, where three launches
-               read all elements twice; a warp looks at 32 blocks at a time
+    New here   blocks pass on sums while the grid runs, with a flag and a fence, where three
+               launches read all elements twice; a warp reads the flags of 32 blocks at a time
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, flags (blocks + 1,) of zeros, sums
                (2, blocks); any n >= 1
     Dtypes     float32 or int32 out and sums, any in, int32 flags
     Launch     block BLOCK, grid ceil_div(out.shape[0], TILE)
     Shared     (WARPS + 2) * 4 bytes, static
-    Cost       bytes: 8 n, and for each block 20 and up to 132 to look back; barriers: 3
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Cost       bytes: 8 n, and per block 20 and up to 132 for the look-back; barriers: 3
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, that out does not overlap x
     Source     Merrill and Garland, "Single-pass Parallel Prefix Scan with
                Decoupled Look-back", NVIDIA technical report, 2016
     """
@@ -97,7 +97,7 @@ def scan_one_pass_kernel(x, shift, out, flags, sums):
     values = cuda.local.array(ITEMS, out.dtype)
     if tid == 0:
         number[0] = cuda.atomic.add(flags, cuda.gridDim.x, 1)
-    cuda.syncthreads()  # the block has its number
+    cuda.syncthreads()  # all threads have the number of the block
     block = number[0]
     first = block * TILE + warp * ITEMS * WARP + lane
     acc = out.dtype.type(0)
@@ -106,7 +106,7 @@ def scan_one_pass_kernel(x, shift, out, flags, sums):
         acc = cuda.shfl_sync(ALL_LANES, values[k], WARP - 1)
     if lane == 0:
         totals[warp] = acc
-    cuda.syncthreads()  # the warps' totals are written before other warps read them
+    cuda.syncthreads()  # the totals of warps are written before other warps read them
     if warp == 0:
         total = out.dtype.type(0)
         for k in range(WARPS):
@@ -128,7 +128,7 @@ def scan_one_pass_kernel(x, shift, out, flags, sums):
 
 
 def scan_one_pass_cost(n: int) -> Cost:
-    """Inclusive, where each block finds the prefix of the one before it."""
+    """Inclusive, where each block finds the prefix of the block before it."""
     blocks = ceil_div(n, TILE)
     looks = sum(min(block, WARP) for block in range(blocks))
     rows = WARPS * ITEMS * (129 + WARP)  # in shuffles, and the rows before in the warp

@@ -1,8 +1,9 @@
-"""Softmax and its logarithm along any axis, forward and backward.
+"""Softmax and log softmax along any axis, forward and backward.
 
-The variants of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a
-block. `log` and `backward` take the sharing that is fastest. Along another axis than the last one
-the rows lie side by side, and a thread a row is the best there is: each file has a kernel for that.
+The variants of softmax differ in the threads per row: `threads` has one, `groups` a warp or a
+block. `log` and `backward` use the fastest of these. Along another axis than the last one,
+neighbouring rows are adjacent in memory, and a thread per row is best: each file has a kernel
+for that.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ VARIANTS = (THREE_PASS, THREAD, *groups.VARIANTS)
 def softmax(
     input: Any, dim: int = -1, *, variant: str = "warp", out: Any = None, stream: Any = 0
 ) -> Any:
-    """Return e^x divided by its sum along an axis: positive numbers that add up to 1.
+    """Return e^x divided by its sum along an axis: positive values that add up to 1.
 
     `[1000. 1001.]` gives `[0.27 0.73]`: any shape gives the same shape and dtype, float32 or
-    float64. NaN or inf makes a row NaN, and so does nothing but -inf. The variant is for the last
-    axis; along another one a thread takes a row. Rows of more than 4096 elements, which "block"
-    cannot keep, go to "online".
+    float64. A row with NaN or inf, or of nothing but -inf, is NaN. The variant is for the last
+    axis; along another one each thread computes a row. Rows of more than 4096 elements, too long
+    for the shared memory of "block", fall back to "online".
     """
     chosen = launch.pick("softmax", VARIANTS, variant)
     return _along("softmax", dim, (chosen, INNER), out, stream, input)
@@ -41,7 +42,7 @@ def softmax(
 
 @signature.takes("input: ... -> ...", layout="C")
 def log_softmax(input: Any, dim: int = -1, *, out: Any = None, stream: Any = 0) -> Any:
-    """Return the logarithm of softmax along an axis, also where softmax itself is too small.
+    """Return the logarithm of softmax along an axis, accurate where softmax underflows.
 
     `[0. 1000.]` gives `[-1000. 0.]`: any shape gives the same shape and dtype, float32 or float64.
     """
@@ -77,7 +78,7 @@ def log_softmax_backward(
 def _along(
     function: str, dim: int, variants: tuple[Variant, ...], out: Any, stream: Any, *arrays: Any
 ) -> Any:
-    """Return what a kernel makes of arrays of one shape along an axis, in the same shape.
+    """Launch a kernel on arrays of one shape along an axis, and return a result of that shape.
 
     `variants` are one for rows along the last axis and one for rows along another.
     """
@@ -91,8 +92,8 @@ def _along(
 
 
 def _split(function: str, dim: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return how many elements the axes before `dim` have, it itself, and those behind it."""
-    axes = max(len(shape), 1)  # a single number is a row of one
+    """Return the number of elements of the axes before `dim`, of `dim`, and of those after it."""
+    axes = max(len(shape), 1)  # a scalar is a row of one
     if not -axes <= launch.check_int(function, "dim", dim, least=-axes) < axes:
         raise ValueError(
             f"{function}: expected dim < {axes}, got {dim}. The input has {len(shape)} axes."
@@ -103,7 +104,7 @@ def _split(function: str, dim: int, shape: tuple[int, ...]) -> tuple[int, int, i
 
 
 def _launch(function: str, variant: Variant, stream: Any, *arrays: Any) -> None:
-    """Launch a variant on matrices, whose rows it takes, or on arrays of three axes."""
+    """Launch a variant on matrices, one row per matrix row, or on arrays of three axes."""
     rows, cols, *behind = arrays[0].shape
     if variant.name == "block" and cols > groups.KEPT:
         variant = launch.pick(function, VARIANTS, variant.instead)

@@ -1,24 +1,24 @@
-"""Gradients of softmax and of its logarithm, from the results of the forward pass.
+"""Gradients of softmax and log softmax, from the results of the forward pass.
 
     y = softmax(x)       grad_x = y (grad - sum of grad y)
     y = log softmax(x)   grad_x = grad - e^y sum of grad
 
-Every result depends on every element of its row, but the matrix of all those slopes is never made:
-in the chain rule it comes down to one sum a row.
+Every result depends on every element of its row, but the Jacobian is never formed: the chain rule
+reduces it to one sum per row.
 
 Legend
-    rows, cols  height and width of the matrix                      10 000, 1000
-    outer, n, inner  axes before the one that is summed along, that one, and those behind it
-    grad        the gradient that comes from above, of y
+    rows, cols  height and width of the matrix             10 000, 1000
+    outer, n, inner  sizes of the axes before the summed axis, of it, and of those after it
+    grad        the gradient of y
     y           the result of the forward pass
-    share       the sum over a row                                  of grad y, or of grad
-    ROWS        rows of a block in which each warp has its own      8
-    BLOCK       threads in a block where each has a row             256
+    total       the sum over a row                         of grad y, or of grad
+    ROWS        rows per block with one warp per row       8
+    BLOCK       threads per block with one thread per row  256
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for all arrays and sums
-    Errors     the host function rejects other dtypes and shapes; the kernel assumes its block to
-               be as Launch says
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for all arrays and sums
+    Errors     the host function rejects other dtypes and shapes; the kernel assumes a block
+               as given under Launch
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def log_softmax_backward_reference(grad: npt.ArrayLike, y: npt.ArrayLike, dim: i
 
 @cuda.jit
 def softmax_backward_kernel(grad, y, out):
-    """Compute the gradient of softmax, one warp for one row.
+    """Compute the gradient of softmax, one warp per row.
 
     New here   y alone is enough, so x may be overwritten; the sum is a dot product of two rows
     Shapes     grad (rows, cols), y (rows, cols), out (rows, cols); any sizes >= 1, C order
@@ -69,24 +69,24 @@ def softmax_backward_kernel(grad, y, out):
     """
     row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
     lane = cuda.threadIdx.x
-    share = y.dtype.type(0)
+    total = y.dtype.type(0)
     if row < y.shape[0]:
         for j in range(lane, y.shape[1], WARP):
-            share += grad[row, j] * y[row, j]
-    share = warp_all_sum(share)
+            total += grad[row, j] * y[row, j]
+    total = warp_all_sum(total)
     if row < y.shape[0]:
         for j in range(lane, y.shape[1], WARP):
-            out[row, j] = y[row, j] * (grad[row, j] - share)
+            out[row, j] = y[row, j] * (grad[row, j] - total)
 
 
 def softmax_backward_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Four loads, a store and four operations an element, and the shuffles of one sum."""
+    """Four loads, a store and four operations per element, and the shuffles of one sum."""
     return Cost(bytes=5 * itemsize * rows * cols, flops=4 * rows * cols + shuffled(rows))
 
 
 @cuda.jit
 def log_softmax_backward_kernel(grad, y, out):
-    """Compute the gradient of the logarithm of softmax, one warp for one row.
+    """Compute the gradient of log softmax, one warp per row.
 
     New here   the probabilities are e^y: nothing else of the forward pass is needed
     Shapes     grad (rows, cols), y (rows, cols), out (rows, cols); any sizes >= 1, C order
@@ -97,18 +97,18 @@ def log_softmax_backward_kernel(grad, y, out):
     """
     row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
     lane = cuda.threadIdx.x
-    share = y.dtype.type(0)
+    total = y.dtype.type(0)
     if row < y.shape[0]:
         for j in range(lane, y.shape[1], WARP):
-            share += grad[row, j]
-    share = warp_all_sum(share)
+            total += grad[row, j]
+    total = warp_all_sum(total)
     if row < y.shape[0]:
         for j in range(lane, y.shape[1], WARP):
-            out[row, j] = grad[row, j] - math.exp(y[row, j]) * share
+            out[row, j] = grad[row, j] - math.exp(y[row, j]) * total
 
 
 def log_softmax_backward_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Three loads, a store and four operations an element, and the shuffles of one sum."""
+    """Three loads, a store and four operations per element, and the shuffles of one sum."""
     return Cost(bytes=4 * itemsize * rows * cols, flops=4 * rows * cols + shuffled(rows))
 
 
@@ -117,53 +117,53 @@ def log_softmax_backward_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def softmax_backward_inner_kernel(grad, y, out):
-    """Compute the gradient of softmax along an axis that is not the last, a thread a row.
+    """Compute the gradient of softmax along an axis that is not the last, one thread per row.
 
-    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    New here   neighbouring rows are adjacent, as in softmax_inner_kernel: coalesced, no shuffles
     Shapes     grad, y and out (outer, n, inner); any sizes >= 1, C order
-    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
-               the inner axis, y = place in the outer one
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = index into
+               the inner axis, y = index into the outer one
     Cost       bytes: 5 itemsize outer n inner; flops: 4 outer n inner; barriers: 0
-    Source     ours
+    Source     gpukit
     """
     k = cuda.grid(1)
     if k < y.shape[2]:
         for o in range(cuda.blockIdx.y, y.shape[0], cuda.gridDim.y):
-            share = y.dtype.type(0)
+            total = y.dtype.type(0)
             for j in range(y.shape[1]):
-                share += grad[o, j, k] * y[o, j, k]
+                total += grad[o, j, k] * y[o, j, k]
             for j in range(y.shape[1]):
-                out[o, j, k] = y[o, j, k] * (grad[o, j, k] - share)
+                out[o, j, k] = y[o, j, k] * (grad[o, j, k] - total)
 
 
 def softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
-    """Four loads, a store and four operations an element."""
+    """Four loads, a store and four operations per element."""
     return Cost(bytes=5 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
 
 
 @cuda.jit
 def log_softmax_backward_inner_kernel(grad, y, out):
-    """Compute the gradient of log softmax along an axis that is not the last, a thread a row.
+    """Compute the gradient of log softmax along an axis that is not the last, one thread per row.
 
-    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    New here   neighbouring rows are adjacent, as in softmax_inner_kernel: coalesced, no shuffles
     Shapes     grad, y and out (outer, n, inner); any sizes >= 1, C order
-    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
-               the inner axis, y = place in the outer one
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = index into
+               the inner axis, y = index into the outer one
     Cost       bytes: 4 itemsize outer n inner; flops: 4 outer n inner; barriers: 0
-    Source     ours
+    Source     gpukit
     """
     k = cuda.grid(1)
     if k < y.shape[2]:
         for o in range(cuda.blockIdx.y, y.shape[0], cuda.gridDim.y):
-            share = y.dtype.type(0)
+            total = y.dtype.type(0)
             for j in range(y.shape[1]):
-                share += grad[o, j, k]
+                total += grad[o, j, k]
             for j in range(y.shape[1]):
-                out[o, j, k] = grad[o, j, k] - math.exp(y[o, j, k]) * share
+                out[o, j, k] = grad[o, j, k] - math.exp(y[o, j, k]) * total
 
 
 def log_softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
-    """Three loads, a store and four operations an element."""
+    """Three loads, a store and four operations per element."""
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
 
 

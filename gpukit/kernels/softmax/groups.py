@@ -1,29 +1,29 @@
-"""Softmax, a warp or a block for one row: neighbouring threads take neighbouring elements.
+"""Softmax with one warp or one block per row: neighbouring threads access neighbouring elements.
 
-Each thread walks along its share of a row; then all that share the row find the largest element
-and the sum together, and each of them needs both: warp_all_max and block_all_sum of
-gpukit.collectives hand them to all.
+Each thread walks along its elements of a row; then the threads of the row reduce their maxima and
+sums, and every one of them needs both: that is what warp_all_max and block_all_sum of
+gpukit.collectives are for.
 
 Legend
-    rows, cols  height and width of the matrix                      10 000, 1000
-    row         the row that the threads of a warp or block share   ranges [0, rows)
-    j           the place along the row                             ranges [0, cols)
-    lane        the thread in its warp                              ranges [0, WARP)
-    tid         the thread in its block                             ranges [0, BLOCK)
-    best        the largest element of a thread's share, then that of the row
-    total       the sum of e^(x - best) over the share, then over the row
-    power       e^(x - best), 0 to 1
-    kept        a row in shared memory, of at most KEPT elements    4096
-    joins       the words of shared memory through which the warps of a block hand their results
-    BLOCK       threads in a block that shares one row              128
-    WARPS       warps in such a block                               4
-    ROWS        rows of a block in which each warp has its own      8
+    rows, cols  height and width of the matrix                    10 000, 1000
+    row         the row of this warp or block                     range [0, rows)
+    j           the index along the row                           range [0, cols)
+    lane        the thread in its warp                            range [0, WARP)
+    tid         the thread in its block                           range [0, BLOCK)
+    best        the maximum of a thread's elements, then of the row
+    total       the sum of e^(x - best) over a thread's elements, then over the row
+    exponential  e^(x - best)                      0 to 1
+    kept        a row in shared memory, of at most KEPT elements  4096
+    joins       shared memory for the results of the warps of a block
+    BLOCK       threads per block with one block per row          128
+    WARPS       warps per such block                              4
+    ROWS        rows per block with one warp per row              8
 
-All kernels, unless one says otherwise
+All kernels, unless stated otherwise
     Shapes     x (rows, cols), out (rows, cols); any rows >= 1 and cols >= 1, C order
-    Dtypes     float32 or float64, one for both arrays and sums
-    Errors     the host function rejects other dtypes and shapes; the kernel assumes its block to
-               be as Launch says. A row with NaN or inf, or with nothing but -inf, is NaN
+    Dtypes     float32 or float64, the same for both arrays and sums
+    Errors     the host function rejects other dtypes and shapes; the kernel assumes a block
+               as given under Launch. A row with NaN or inf, or of nothing but -inf, is NaN
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LOWEST = -np.inf
 
 @cuda.jit(device=True)
 def warp_row_max(x, row, lane):
-    """Return, in every lane, the largest element of a row; every lane must call it."""
+    """Return, in every lane, the maximum of a row; every lane must call it."""
     best = x.dtype.type(LOWEST)
     if row < x.shape[0]:
         for j in range(lane, x.shape[1], WARP):
@@ -72,23 +72,23 @@ def warp_row_max(x, row, lane):
 def warp_row_powers(x, row, lane, out):
     """Write e^(x - best) to a row of out; return, in every lane, best and the sum of the row.
 
-    Loads x twice, stores out once, and takes three operations an element.
+    Loads x twice, stores out once, and takes three operations per element.
     """
     best = warp_row_max(x, row, lane)
     total = x.dtype.type(0)
     if row < x.shape[0]:
         for j in range(lane, x.shape[1], WARP):
-            power = math.exp(x[row, j] - best)
-            out[row, j] = power
-            total += power
+            exponential = math.exp(x[row, j] - best)
+            out[row, j] = exponential
+            total += exponential
     return best, warp_all_sum(total)
 
 
 @cuda.jit(device=True)
 def warp_row_total(x, row, lane):
-    """Return, in every lane, the largest element of a row and the sum of its e^(x - best).
+    """Return, in every lane, the maximum of a row and the sum of its e^(x - best).
 
-    Loads x twice, and takes three operations an element.
+    Loads x twice, and takes three operations per element.
     """
     best = warp_row_max(x, row, lane)
     total = x.dtype.type(0)
@@ -99,7 +99,7 @@ def warp_row_total(x, row, lane):
 
 
 def shuffled(rows: int) -> int:
-    """Return the additions of one warp_all_sum a row: all warps of a block take part."""
+    """Return the additions of one warp_all_sum per row: all warps of a block take part."""
     return ceil_div(rows, ROWS) * ROWS * WARP * LEVELS
 
 
@@ -108,11 +108,11 @@ def shuffled(rows: int) -> int:
 
 @cuda.jit
 def softmax_warp_kernel(x, out):
-    """Compute the softmax of each row, one warp for one row.
+    """Compute the softmax of each row, one warp per row.
 
-    New here   32 lanes share a row, so their loads are coalesced, and butterflies of shuffles
-               give all of them its largest element and its sum. The powers wait in out for the
-               sum, where the lane that stored them finds them again: exp is called once
+    New here   32 lanes work on a row, so their loads are coalesced, and butterfly shuffles give
+               all of them its maximum and its sum. The exponentials are stored in out and loaded
+               again by the same lane when the sum is known: exp is called once per element
     Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
     Cost       bytes: 5 itemsize rows cols; flops: 4 rows cols, and 160 in each warp of the
                launch, also in those without a row; barriers: 0
@@ -127,24 +127,24 @@ def softmax_warp_kernel(x, out):
 
 
 def softmax_warp_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Three loads, two stores and four operations an element, and the shuffles of one sum."""
+    """Three loads, two stores and four operations per element, and the shuffles of one sum."""
     return Cost(bytes=5 * itemsize * rows * cols, flops=4 * rows * cols + shuffled(rows))
 
 
 @cuda.jit
 def softmax_block_kernel(x, out):
-    """Compute the softmax of each row, one block for one row, which it keeps on the chip.
+    """Compute the softmax of each row in shared memory, one block per row.
 
-    New here   shared memory holds the row from the first load to the store: memory is asked for
-               every element once, which is the least there is. Each thread reads only what it
+    New here   shared memory holds the row from the first load to the store: every element is
+               loaded from global memory once, the minimum. Each thread reads only what it
                stored itself, so the row needs no barrier
     Shapes     x (rows, cols), out (rows, cols); any rows >= 1, 1 <= cols <= KEPT, C order
-    Launch     block BLOCK, grid rows; x = place in the row
+    Launch     block BLOCK, grid rows; x = index in the row
     Shared     (KEPT + WARPS) * itemsize bytes, static
     Cost       bytes: 2 itemsize rows cols; flops: rows (4 cols + BLOCK (4 + WARPS)); barriers: 4
-    Errors     the host function takes softmax_online_kernel for longer rows; the kernel assumes
-               its block is BLOCK. A row with NaN or inf, or with nothing but -inf, is NaN
-    Source     ours
+    Errors     the host function launches softmax_online_kernel for longer rows; the kernel assumes
+               its block is BLOCK. A row with NaN or inf, or of nothing but -inf, is NaN
+    Source     gpukit
     """
     row, tid = cuda.blockIdx.x, cuda.threadIdx.x
     joins = cuda.shared.array(WARPS, x.dtype)
@@ -158,28 +158,28 @@ def softmax_block_kernel(x, out):
     best = block_all_max(best, joins, tid, WARPS)
     total = x.dtype.type(0)
     for j in range(tid, x.shape[1], BLOCK):
-        power = math.exp(kept[j] - best)
-        kept[j] = power
-        total += power
+        exponential = math.exp(kept[j] - best)
+        kept[j] = exponential
+        total += exponential
     total = block_all_sum(total, joins, tid, WARPS)
     for j in range(tid, x.shape[1], BLOCK):
         out[row, j] = kept[j] / total
 
 
 def softmax_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """One load, one store and four operations an element, and the sum over the block."""
+    """One load, one store and four operations per element, and the sum over the block."""
     return Cost(bytes=2 * itemsize * rows * cols, flops=rows * (4 * cols + _joined()))
 
 
 @cuda.jit
 def softmax_online_kernel(x, out):
-    """Compute the softmax of each row, one block for one row, its largest and its sum in one walk.
+    """Compute the online softmax of each row, one block per row, maximum and sum in one loop.
 
-    New here   a sum of e^(x - best) need not wait for the largest element: where a larger one
-               comes, what was added so far shrinks by e^(old best - new best), and the new
-               element adds 1. Shares of a row join by the same rule. So a row of any length is
-               read twice, for one more multiplication an element
-    Launch     block BLOCK, grid rows; x = place in the row
+    New here   a sum of e^(x - best) need not wait for the maximum: when a larger element appears,
+               the sum so far is rescaled by e^(old best - new best), and the new element
+               adds 1. The threads' results are combined by the same rule. So a row of any length
+               is read twice, at the price of one more multiplication per element
+    Launch     block BLOCK, grid rows; x = index in the row
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: 3 itemsize rows cols; flops: rows (7 cols + BLOCK (7 + WARPS)); barriers: 4
     Source     Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018
@@ -196,15 +196,15 @@ def softmax_online_kernel(x, out):
         more = one if value >= best else factor  # also for -inf after -inf, where factor is NaN
         total = total * shrink + more
         best = value if value > best else best
-    top = block_all_max(best, joins, tid, WARPS)
-    total *= math.exp(best - top)  # NaN where the largest is not finite, and that is the result
+    maximum = block_all_max(best, joins, tid, WARPS)
+    total *= math.exp(best - maximum)  # NaN where the maximum is not finite, and so is the result
     total = block_all_sum(total, joins, tid, WARPS)
     for j in range(tid, x.shape[1], BLOCK):
-        out[row, j] = math.exp(x[row, j] - top) / total
+        out[row, j] = math.exp(x[row, j] - maximum) / total
 
 
 def softmax_online_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Two loads, a store and seven operations an element; three a thread, and the block's sum."""
+    """Two loads, a store, seven operations per element; three per thread, and the block's sum."""
     flops = rows * (7 * cols + 3 * BLOCK + _joined())
     return Cost(bytes=3 * itemsize * rows * cols, flops=flops)
 
@@ -214,7 +214,7 @@ def _joined() -> int:
     return BLOCK * (LEVELS + WARPS - 1)
 
 
-# A warp for each row, several rows a block.
+# A warp per row, several rows per block.
 warp_variant = functools.partial(Variant, block=(WARP, ROWS), tile=ROWS)
 _variant = functools.partial(Variant, reference=softmax_reference, block=BLOCK, tile=1)
 VARIANTS = (

@@ -1,23 +1,23 @@
-"""Logarithm of softmax, along the last axis and along another one.
+"""Log softmax, along the last axis and along another one.
 
     log softmax(x)_j = x_j - best - log(sum of e^(x - best))
 
-The logarithm of a computed softmax would be -inf as soon as the probability is too small for the
-dtype, from about -103 on in float32. Here no power is ever divided.
+The logarithm of a computed softmax would be -inf as soon as the probability underflows, from about
+e^-103 down in float32. This formula takes the logarithm of the sum alone, which is at least 1.
 
 Legend
-    rows, cols  height and width of the matrix                      10 000, 1000
-    outer, n, inner  axes before the one that is summed along, that one, and those behind it
-    best        the largest element of a row
+    rows, cols  height and width of the matrix             10 000, 1000
+    outer, n, inner  sizes of the axes before the summed axis, of it, and of those after it
+    best        the maximum of a row
     total       the sum of e^(x - best) over a row, 1 to cols
     shift       the logarithm of total
-    ROWS        rows of a block in which each warp has its own      8
-    BLOCK       threads in a block where each has a row             256
+    ROWS        rows per block with one warp per row       8
+    BLOCK       threads per block with one thread per row  256
 
-All kernels, unless one says otherwise
-    Dtypes     float32 or float64, one for both arrays and sums
-    Errors     the host function rejects other dtypes and shapes; the kernel assumes its block to
-               be as Launch says. A row with NaN or inf, or with nothing but -inf, is NaN
+All kernels, unless stated otherwise
+    Dtypes     float32 or float64, the same for both arrays and sums
+    Errors     the host function rejects other dtypes and shapes; the kernel assumes a block
+               as given under Launch. A row with NaN or inf, or of nothing but -inf, is NaN
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def log_softmax_reference(x: npt.ArrayLike, dim: int = -1) -> npt.NDArray[np.flo
 
 @cuda.jit
 def log_softmax_kernel(x, out):
-    """Compute the logarithm of the softmax of each row, one warp for one row.
+    """Compute the log softmax of each row, one warp per row.
 
     New here   a difference of logarithms instead of the logarithm of a quotient, in this order:
-               x - best is exact or nearly so, while best + shift could be rounded by more than
-               the result is
+               x - best is exact or nearly so, while best + shift could have a rounding error
+               larger than the result
     Shapes     x (rows, cols), out (rows, cols); any rows >= 1 and cols >= 1, C order
     Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
     Cost       bytes: 4 itemsize rows cols; flops: rows (5 cols + 32), and 160 in each warp of the
@@ -71,21 +71,21 @@ def log_softmax_kernel(x, out):
 
 
 def log_softmax_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """Three loads, a store and five operations an element, a logarithm a lane, and the shuffles."""
+    """Three loads, a store and five operations per element, a logarithm per lane, the shuffles."""
     flops = rows * (5 * cols + WARP) + shuffled(rows)
     return Cost(bytes=4 * itemsize * rows * cols, flops=flops)
 
 
 @cuda.jit
 def log_softmax_inner_kernel(x, out):
-    """Compute the logarithm of the softmax along an axis that is not the last, a thread a row.
+    """Compute the log softmax along an axis that is not the last, one thread per row.
 
-    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    New here   neighbouring rows are adjacent, as in softmax_inner_kernel: coalesced, no shuffles
     Shapes     x (outer, n, inner), out (outer, n, inner); any sizes >= 1, C order
-    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
-               the inner axis, y = place in the outer one
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = index into
+               the inner axis, y = index into the outer one
     Cost       bytes: 4 itemsize outer n inner; flops: outer inner (5 n + 1); barriers: 0
-    Source     ours
+    Source     gpukit
     """
     k = cuda.grid(1)
     if k < x.shape[2]:
@@ -104,7 +104,7 @@ def log_softmax_inner_kernel(x, out):
 
 
 def log_softmax_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
-    """Three loads, a store and five operations an element, and a logarithm a row."""
+    """Three loads, a store and five operations per element, and a logarithm per row."""
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=outer * inner * (5 * n + 1))
 
 
