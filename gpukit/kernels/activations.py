@@ -33,7 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
-from gpukit.launch import Cost, Variant
+from gpukit.kernels.vector import elementwise_cost
+from gpukit.launch import Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, map4
 
@@ -142,9 +143,7 @@ def relu_kernel(x, out):
         out[i] = relu_of(x[i], x)
 
 
-def relu_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store per element."""
-    return Cost(bytes=2 * itemsize * n, flops=0)
+relu_cost = elementwise_cost(accesses=2, flops=0)  # one load and one store
 
 
 @cuda.jit
@@ -177,9 +176,8 @@ def sigmoid_kernel(x, out):
         out[i] = sigmoid_of(x[i], x)
 
 
-def sigmoid_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store per element; exp, an addition and a division."""
-    return Cost(bytes=2 * itemsize * n, flops=3 * n)
+# One load and one store; exp, an addition and a division.
+sigmoid_cost = elementwise_cost(accesses=2, flops=3)
 
 
 @cuda.jit
@@ -210,9 +208,8 @@ def tanh_kernel(x, out):
         out[i] = tanh_of(x[i], x)
 
 
-def tanh_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store per element; the call of tanh counts one."""
-    return Cost(bytes=2 * itemsize * n, flops=n)
+# One load and one store; the call of tanh counts one.
+tanh_cost = elementwise_cost(accesses=2, flops=1)
 
 
 @cuda.jit
@@ -247,9 +244,8 @@ def gelu_kernel(x, out):
         out[i] = gelu_of(x[i], x)
 
 
-def gelu_cost(n: int, itemsize: int = 4) -> Cost:
-    """One load and one store per element; three products, one sum and erf."""
-    return Cost(bytes=2 * itemsize * n, flops=5 * n)
+# One load and one store; three products, one sum and erf.
+gelu_cost = elementwise_cost(accesses=2, flops=5)
 
 
 @cuda.jit

@@ -36,7 +36,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, variants
-from gpukit.launch import Cost
+from gpukit.kernels.vector import elementwise_cost
 from gpukit.primitives.wide import zip4
 
 # The standard normal density at 0.
@@ -131,9 +131,7 @@ def relu_grad_kernel(grad, x, out):
         out[i] = relu_grad_of(grad[i], x[i], x)
 
 
-def relu_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per element."""
-    return Cost(bytes=3 * itemsize * n, flops=0)
+relu_grad_cost = elementwise_cost(accesses=3, flops=0)  # two loads and one store
 
 
 @cuda.jit
@@ -166,9 +164,8 @@ def sigmoid_grad_kernel(grad, y, out):
         out[i] = sigmoid_grad_of(grad[i], y[i], y)
 
 
-def sigmoid_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per element; one difference and two products."""
-    return Cost(bytes=3 * itemsize * n, flops=3 * n)
+# Two loads and one store; one difference and two products.
+sigmoid_grad_cost = elementwise_cost(accesses=3, flops=3)
 
 
 @cuda.jit
@@ -201,9 +198,8 @@ def tanh_grad_kernel(grad, y, out):
         out[i] = tanh_grad_of(grad[i], y[i], y)
 
 
-def tanh_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per element; one difference, one sum and two products."""
-    return Cost(bytes=3 * itemsize * n, flops=4 * n)
+# Two loads and one store; one difference, one sum and two products.
+tanh_grad_cost = elementwise_cost(accesses=3, flops=4)
 
 
 @cuda.jit
@@ -235,9 +231,8 @@ def gelu_grad_kernel(grad, x, out):
         out[i] = gelu_grad_of(grad[i], x[i], x)
 
 
-def gelu_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per element; seven products, two sums, erf and exp."""
-    return Cost(bytes=3 * itemsize * n, flops=11 * n)
+# Two loads and one store; seven products, two sums, erf and exp.
+gelu_grad_cost = elementwise_cost(accesses=3, flops=11)
 
 
 @cuda.jit

@@ -21,6 +21,7 @@ Vectorized kernels (four elements per thread)
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,19 @@ def saxpy_reference(alpha: float, x: npt.ArrayLike, y: npt.ArrayLike) -> Float64
     return alpha * np.asarray(x, np.float64) + np.asarray(y, np.float64)
 
 
+def elementwise_cost(accesses: int, flops: int) -> Callable[..., Cost]:
+    """Return the cost function of a kernel with so many accesses and operations per element.
+
+    >>> elementwise_cost(accesses=3, flops=2)(1000)
+    Cost(bytes=12000, flops=2000)
+    """
+
+    def cost(n: int, itemsize: int = 4) -> Cost:
+        return Cost(bytes=accesses * itemsize * n, flops=flops * n)
+
+    return cost
+
+
 # --- Kernels ---------------------------------------------------------------------------------
 
 
@@ -75,9 +89,7 @@ def fill_kernel(value, out):
         out[i] = value
 
 
-def fill_cost(n: int, itemsize: int = 4) -> Cost:
-    """One store per element."""
-    return Cost(bytes=itemsize * n, flops=0)
+fill_cost = elementwise_cost(accesses=1, flops=0)  # one store
 
 
 @cuda.jit
@@ -115,9 +127,7 @@ def vector_add_kernel(a, b, out):
         out[i] = a[i] + b[i]
 
 
-def vector_add_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads, one store and one addition per element."""
-    return Cost(bytes=3 * itemsize * n, flops=n)
+vector_add_cost = elementwise_cost(accesses=3, flops=1)  # two loads, one store and one addition
 
 
 @cuda.jit(device=True)
@@ -155,9 +165,8 @@ def saxpy_kernel(alpha, x, y, out):
         out[i] = alpha * x[i] + y[i]
 
 
-def saxpy_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads, one store, one multiplication and one addition per element."""
-    return Cost(bytes=3 * itemsize * n, flops=2 * n)
+# Two loads, one store, one multiplication and one addition.
+saxpy_cost = elementwise_cost(accesses=3, flops=2)
 
 
 @cuda.jit

@@ -30,6 +30,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.losses.totals import TOTAL, check_reduction, scales
+from gpukit.kernels.vector import elementwise_cost
 from gpukit.launch import Cost, Variant, stride_blocks
 
 BLOCK = 256
@@ -79,9 +80,8 @@ def mse_terms_kernel(x, target, losses):
         losses[i] = difference * difference
 
 
-def mse_terms_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per element; a difference and its square."""
-    return Cost(bytes=3 * itemsize * n, flops=2 * n)
+# Two loads and one store; a difference and its square.
+mse_terms_cost = elementwise_cost(accesses=3, flops=2)
 
 
 @cuda.jit
@@ -131,9 +131,8 @@ def mse_grad_kernel(x, target, grad_out, slope, out):
         out[i] = slope * above * (x[i] - target[i])
 
 
-def mse_grad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and one store per element; a difference and two products."""
-    return Cost(bytes=4 * itemsize * n, flops=3 * n)
+# Three loads and one store; a difference and two products.
+mse_grad_cost = elementwise_cost(accesses=4, flops=3)
 
 
 # --- Host functions --------------------------------------------------------------------------
