@@ -12,29 +12,22 @@ decays the weight itself: p -= lr decay p. Formulas and defaults are those of `t
 without `amsgrad`.
 
 Legend
-    n           elements of the parameter, all axes together       1000
-    param, p    the weights, and one of them
-    grad, g     dE/d param, and one of its elements
     m, v        averages of gradients and of their squares
     t, step     the index of the step, 1 for the first
-    lr          learning rate                                      0.001
-    betas       decay rates of m and v                             0.9, 0.999
-    eps         keeps the divisor from 0                           1e-8
-    decay       weight decay; for AdamW times lr                   0.0
+    lr          learning rate                     0.001
+    alpha1, alpha2  1 - beta1, 1 - beta2
+    betas       decay rates of m and v            0.9, 0.999
+    eps         keeps the divisor from 0          1e-8
+    decay       weight decay; for AdamW times lr  0.0
     length      lr / (1 - beta1^t)
     root        1 / sqrt(1 - beta2^t), so sqrt(v') = root sqrt(v)
-    rates       all of these as a tuple of scalars of the dtype
-    i           the element this thread updates                    [0, n)
-    k           the group of four elements of a vectorised kernel  [0, n / 4)
-    BLOCK       threads per block                                  256
+    the others  as in `fused`
 
-All kernels, unless stated otherwise
+All kernels
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
-               vectorised kernels only float32, aligned to 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = group of four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
+    Dtypes     as in `fused`
+    Launch     as in `fused`
+    Errors     as in `fused`
 """
 
 from __future__ import annotations
@@ -47,8 +40,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import BLOCK, step_in_place, takes_float4, update_four_with_two
-from gpukit.launch import Cost, Variant
-from gpukit.primitives.wide import WIDTH
+from gpukit.kernels.vector import elementwise_cost
+from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 Betas = tuple[float, float]
@@ -101,23 +94,23 @@ def adamw_reference(
 @cuda.jit(device=True)
 def averages(g, m, v, rates):
     """Return the new averages of the gradients and of their squares."""
-    share1, keep2, share2 = rates
-    return m + share1 * (g - m), keep2 * v + share2 * g * g
+    alpha1, beta2, alpha2 = rates
+    return m + alpha1 * (g - m), beta2 * v + alpha2 * g * g
 
 
 @cuda.jit(device=True)
 def adam_rule(p, g, m, v, rates):
     """Return the new weight and its new averages; weight decay is added to the gradient."""
-    length, share1, keep2, share2, root, eps, decay = rates
-    m, v = averages(g + decay * p, m, v, (share1, keep2, share2))
+    length, alpha1, beta2, alpha2, root, eps, decay = rates
+    m, v = averages(g + decay * p, m, v, (alpha1, beta2, alpha2))
     return p - length * m / (math.sqrt(v) * root + eps), m, v
 
 
 @cuda.jit(device=True)
 def adamw_rule(p, g, m, v, rates):
     """Return the new weight and its new averages; weight decay is decoupled from the gradient."""
-    length, share1, keep2, share2, root, eps, decay = rates
-    m, v = averages(g, m, v, (share1, keep2, share2))
+    length, alpha1, beta2, alpha2, root, eps, decay = rates
+    m, v = averages(g, m, v, (alpha1, beta2, alpha2))
     # One difference, not two: decay p is so small that p - decay p is mostly rounding.
     return p - (decay * p + length * m / (math.sqrt(v) * root + eps)), m, v
 
@@ -139,9 +132,8 @@ def adam_kernel(param, grad, m, v, rates):
         param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
 
 
-def adam_cost(n: int, itemsize: int = 4) -> Cost:
-    """Four loads and three stores per weight; g 2, m 3, v 4, the step 6."""
-    return Cost(bytes=7 * itemsize * n, flops=15 * n)
+# Four loads and three stores; g 2, m 3, v 4, the step 6.
+adam_cost = elementwise_cost(accesses=7, flops=15)
 
 
 @cuda.jit
@@ -152,12 +144,7 @@ def adam_vectorised_kernel(param, grad, m, v, rates):
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_two(adam_rule, param, grad, m, v, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
+    update_four_with_two(adam_rule, param, grad, m, v, rates, cuda.grid(1))
 
 
 @cuda.jit
@@ -182,12 +169,7 @@ def adamw_vectorised_kernel(param, grad, m, v, rates):
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_two(adamw_rule, param, grad, m, v, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
+    update_four_with_two(adamw_rule, param, grad, m, v, rates, cuda.grid(1))
 
 
 # --- Host functions --------------------------------------------------------------------------

@@ -11,26 +11,18 @@ average instead. Adadelta scales its steps by the previous ones: d has the unit 
 Formulas and defaults are those of `torch.optim`; RMSprop without `centered` and momentum.
 
 Legend
-    n           elements of the parameter, all axes together       1000
-    param, p    the weights, and one of them
-    grad, g     dE/d param, and one of its elements
     squares, s  sum or average of the squares of gradients
     steps, u    average of the squares of steps
-    lr, decay   learning rate, weight decay                        0.01, 0.0
-    eps         keeps the divisor from 0                           1e-8
+    lr, decay   learning rate, weight decay  0.01, 0.0
+    eps         keeps the divisor from 0     1e-8
     alpha, beta  coefficients of an average and of the new term: alpha, 1 - alpha
-    rates       all of these as a tuple of scalars of the dtype
-    i           the element this thread updates                    [0, n)
-    k           the group of four elements of a vectorised kernel  [0, n / 4)
-    BLOCK       threads per block                                  256
+    the others  as in `fused`
 
-All kernels, unless stated otherwise
+All kernels
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
-               vectorised kernels only float32, aligned to 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = group of four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
+    Dtypes     as in `fused`
+    Launch     as in `fused`
+    Errors     as in `fused`
 """
 
 from __future__ import annotations
@@ -49,8 +41,8 @@ from gpukit.kernels.optimizers.fused import (
     update_four_with_one,
     update_four_with_two,
 )
-from gpukit.launch import Cost, Variant
-from gpukit.primitives.wide import WIDTH
+from gpukit.kernels.vector import elementwise_cost
+from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -160,9 +152,8 @@ def adagrad_kernel(param, grad, squares, rates):
         param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
 
 
-def adagrad_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores per weight; g 2, its square 2, the step 5."""
-    return Cost(bytes=5 * itemsize * n, flops=9 * n)
+# Three loads and two stores; g 2, its square 2, the step 5.
+adagrad_cost = elementwise_cost(accesses=5, flops=9)
 
 
 @cuda.jit
@@ -173,12 +164,7 @@ def adagrad_vectorised_kernel(param, grad, squares, rates):
     Cost       bytes: 20 n; flops: 9 n; barriers: 0
     Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_one(adagrad_rule, param, grad, squares, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
+    update_four_with_one(adagrad_rule, param, grad, squares, rates, cuda.grid(1))
 
 
 @cuda.jit
@@ -195,9 +181,8 @@ def rmsprop_kernel(param, grad, squares, rates):
         param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
 
 
-def rmsprop_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores per weight; g 2, the average 4, the step 5."""
-    return Cost(bytes=5 * itemsize * n, flops=11 * n)
+# Three loads and two stores; g 2, the average 4, the step 5.
+rmsprop_cost = elementwise_cost(accesses=5, flops=11)
 
 
 @cuda.jit
@@ -208,12 +193,7 @@ def rmsprop_vectorised_kernel(param, grad, squares, rates):
     Cost       bytes: 20 n; flops: 11 n; barriers: 0
     Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_one(rmsprop_rule, param, grad, squares, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
+    update_four_with_one(rmsprop_rule, param, grad, squares, rates, cuda.grid(1))
 
 
 @cuda.jit
@@ -232,9 +212,8 @@ def adadelta_kernel(param, grad, squares, steps, rates):
         )
 
 
-def adadelta_cost(n: int, itemsize: int = 4) -> Cost:
-    """Four loads and three stores per weight; g 2, averages 4 each, the step 6 and 2."""
-    return Cost(bytes=7 * itemsize * n, flops=18 * n)
+# Four loads and three stores; g 2, averages 4 each, the step 6 and 2.
+adadelta_cost = elementwise_cost(accesses=7, flops=18)
 
 
 @cuda.jit
@@ -245,14 +224,7 @@ def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
     Cost       bytes: 28 n; flops: 18 n; barriers: 0
     Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_two(adadelta_rule, param, grad, squares, steps, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], squares[i], steps[i] = adadelta_rule(
-            param[i], grad[i], squares[i], steps[i], rates
-        )
+    update_four_with_two(adadelta_rule, param, grad, squares, steps, rates, cuda.grid(1))
 
 
 # --- Host functions --------------------------------------------------------------------------

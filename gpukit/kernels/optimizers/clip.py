@@ -42,6 +42,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.optimizers.fused import BLOCK, choose, takes_float4
+from gpukit.kernels.vector import elementwise_cost
 from gpukit.launch import Cost, Variant, stride_blocks
 from gpukit.primitives.wide import WIDTH, load4, store4
 
@@ -180,9 +181,8 @@ def scale_kernel(scale, x):
         x[i] *= scale[0]
 
 
-def scale_cost(n: int, itemsize: int = 4) -> Cost:
-    """Per element two loads, of it and of the scale, one product, one store."""
-    return Cost(bytes=3 * itemsize * n, flops=n)
+# Per element two loads, of it and of the scale, one product, one store.
+scale_cost = elementwise_cost(accesses=3, flops=1)
 
 
 @cuda.jit

@@ -8,26 +8,18 @@ Formulas and defaults are those of `torch.optim.SGD`, where weight decay is part
 g + decay p instead of g.
 
 Legend
-    n           elements of the parameter, all axes together       1000
-    param, p    the weights, and one of them
-    grad, g     dE/d param, and one of its elements
     velocity, v the running sum of gradients, decayed by `momentum` at each step
-    lr          learning rate                                      0.001
-    momentum    momentum coefficient                               0.9
-    scale       coefficient of the new gradient, 1 - dampening     1
-    decay       weight decay                                       0.0
-    rates       all of these as a tuple of scalars of the dtype
-    i           the element this thread updates                    [0, n)
-    k           the group of four elements of a vectorised kernel  [0, n / 4)
-    BLOCK       threads per block                                  256
+    lr          learning rate                                   0.001
+    momentum    momentum coefficient                            0.9
+    scale       coefficient of the new gradient, 1 - dampening  1
+    decay       weight decay                                    0.0
+    the others  as in `fused`
 
-All kernels, unless stated otherwise
+All kernels
     Shapes     all arrays (n,); any n >= 1
-    Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
-               vectorised kernels only float32, aligned to 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
-               ceil_div(n, 4 BLOCK), x = group of four elements
-    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
+    Dtypes     as in `fused`
+    Launch     as in `fused`
+    Errors     as in `fused`
 """
 
 from __future__ import annotations
@@ -45,8 +37,8 @@ from gpukit.kernels.optimizers.fused import (
     update_four,
     update_four_with_one,
 )
-from gpukit.launch import Cost, Variant
-from gpukit.primitives.wide import WIDTH
+from gpukit.kernels.vector import elementwise_cost
+from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -141,9 +133,8 @@ def sgd_kernel(param, grad, rates):
         param[i] = sgd_rule(param[i], grad[i], rates)
 
 
-def sgd_cost(n: int, itemsize: int = 4) -> Cost:
-    """Two loads and one store per weight; two products, a sum and a difference."""
-    return Cost(bytes=3 * itemsize * n, flops=4 * n)
+# Two loads and one store; two products, a sum and a difference.
+sgd_cost = elementwise_cost(accesses=3, flops=4)
 
 
 @cuda.jit
@@ -155,12 +146,7 @@ def sgd_vectorised_kernel(param, grad, rates):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four(sgd_rule, param, grad, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i] = sgd_rule(param[i], grad[i], rates)
+    update_four(sgd_rule, param, grad, rates, cuda.grid(1))
 
 
 @cuda.jit
@@ -177,9 +163,8 @@ def momentum_kernel(param, grad, velocity, rates):
         param[i], velocity[i] = momentum_rule(param[i], grad[i], velocity[i], rates)
 
 
-def momentum_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores per weight; four products, two sums and a difference."""
-    return Cost(bytes=5 * itemsize * n, flops=7 * n)
+# Three loads and two stores; four products, two sums and a difference.
+momentum_cost = elementwise_cost(accesses=5, flops=7)
 
 
 @cuda.jit
@@ -190,12 +175,7 @@ def momentum_vectorised_kernel(param, grad, velocity, rates):
     Cost       bytes: 20 n; flops: 7 n; barriers: 0
     Source     Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods", 1964
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_one(momentum_rule, param, grad, velocity, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], velocity[i] = momentum_rule(param[i], grad[i], velocity[i], rates)
+    update_four_with_one(momentum_rule, param, grad, velocity, rates, cuda.grid(1))
 
 
 @cuda.jit
@@ -213,9 +193,8 @@ def nesterov_kernel(param, grad, velocity, rates):
         param[i], velocity[i] = nesterov_rule(param[i], grad[i], velocity[i], rates)
 
 
-def nesterov_cost(n: int, itemsize: int = 4) -> Cost:
-    """Three loads and two stores per weight; four products, three sums and a difference."""
-    return Cost(bytes=5 * itemsize * n, flops=8 * n)
+# Three loads and two stores; four products, three sums and a difference.
+nesterov_cost = elementwise_cost(accesses=5, flops=8)
 
 
 @cuda.jit
@@ -227,12 +206,7 @@ def nesterov_vectorised_kernel(param, grad, velocity, rates):
     Source     Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and
                Momentum in Deep Learning", ICML 2013
     """
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        update_four_with_one(nesterov_rule, param, grad, velocity, rates, k)
-    i = fours * WIDTH + k  # the elements after the last group of four
-    if i < param.shape[0]:
-        param[i], velocity[i] = nesterov_rule(param[i], grad[i], velocity[i], rates)
+    update_four_with_one(nesterov_rule, param, grad, velocity, rates, cuda.grid(1))
 
 
 # --- Host functions --------------------------------------------------------------------------
