@@ -9,6 +9,7 @@ without the matrix). `conv2d` takes all variants, in `VARIANTS`; `one_d` has `co
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -218,46 +219,29 @@ def conv2d_backward(
         for array in made:
             _zero(array, stream)
     elif chosen.name == "direct":
-        _back_directly(layer, *given, *made, stream=stream)
+        _back_directly(layer, given, made, stream)
     else:
-        _back_by_columns(layer, *given, *made, stream=stream)
+        _back_by_columns(layer, given, made, stream)
     of_image, of_weight, of_bias = out
     return of_image.get() if of_input else None, of_weight.get(), of_bias.get()
 
 
-def _back_directly(
-    layer: Layer,
-    grad_out: Any,
-    image: Any,
-    weight: Any,
-    grad_image: Any,
-    grad_weight: Any,
-    grad_bias: Any,
-    *,
-    stream: Any,
-) -> None:
+def _back_directly(layer: Layer, given: Sequence[Any], made: Sequence[Any], stream: Any) -> None:
+    """Compute gradients by their formulas, one kernel each."""
+    (grad_out, image, weight), (grad_image, grad_weight, grad_bias) = given, made
     by_input, by_weight, _ = gradients.VARIANTS
     n, c, h, w = layer.image
     if grad_image.size:
-        given = weight, *layer.moves, grad_image
-        _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *given)
-    given = image, *layer.moves, grad_weight
-    _launch(layer.function, by_weight, (grad_weight.size, 1, 1), stream, grad_out, *given)
+        rest = weight, *layer.moves, grad_image
+        _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *rest)
+    rest = image, *layer.moves, grad_weight
+    _launch(layer.function, by_weight, (grad_weight.size, 1, 1), stream, grad_out, *rest)
     _add_pixels(layer, grad_out, grad_bias, stream)
 
 
-def _back_by_columns(
-    layer: Layer,
-    grad_out: Any,
-    image: Any,
-    weight: Any,
-    grad_image: Any,
-    grad_weight: Any,
-    grad_bias: Any,
-    *,
-    stream: Any,
-) -> None:
+def _back_by_columns(layer: Layer, given: Sequence[Any], made: Sequence[Any], stream: Any) -> None:
     """Compute gradients as products: of weights with columns; of columns, then col2im."""
+    (grad_out, image, weight), (grad_image, grad_weight, grad_bias) = given, made
     function, dtype = layer.function, image.dtype
     groups, m, depth, pixels = layer.product
     slices = min(layer.image[0], SLICES)
@@ -278,8 +262,8 @@ def _back_by_columns(
         _multiply(function, turned, grad, nothing, cols, stream)
         n, c, h, w = len(cols), *layer.image[1:]
         back = cols.reshape(n * c, *layer.window, *layer.windows.size)
-        given = back, *layer.moves, grad_image[part].reshape(n * c, h, w)
-        _launch(function, by_image, (w, h, n * c), stream, *given)
+        rest = back, *layer.moves, grad_image[part].reshape(n * c, h, w)
+        _launch(function, by_image, (w, h, n * c), stream, *rest)
     if n := grad_weight.size:
         columns.add_columns(function, partial.reshape(slices, n), grad_weight.reshape(n), stream)
     _add_pixels(layer, grad_out, grad_bias, stream)

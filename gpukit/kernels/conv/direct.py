@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
+from gpukit.kernels.conv.windows import Geometry, Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
@@ -114,18 +114,10 @@ def conv2d_direct_kernel(image, weight, bias, stride, padding, dilation, out):
             out[n, o, row, col] = acc
 
 
-def conv2d_direct_cost(
-    image: Shape,
-    weight: Shape,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
-) -> Cost:
+def conv2d_direct_cost(image: Shape, weight: Shape, *, itemsize: int = 4, **moves: Pair) -> Cost:
     """Return the cost for these shapes: each tap inside loads a weight and a pixel."""
     (batch, _, *size), (channels, depth, *window) = image, weight
-    geometry = tuple(size), tuple(window), stride, padding, dilation
+    geometry = Geometry(tuple(size), tuple(window), **moves)
     rows, cols = out_sizes(*geometry)
     taps = batch * channels * depth * taps_inside(*geometry)
     pixels = batch * channels * rows * cols
@@ -169,18 +161,10 @@ def conv2d_constant_kernel(image, bias, stride, padding, dilation, out):
 
 
 def conv2d_constant_cost(
-    image: Shape,
-    weight: Shape = FILTERS.shape,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
+    image: Shape, weight: Shape = FILTERS.shape, *, itemsize: int = 4, **moves: Pair
 ) -> Cost:
     """The work of conv2d_direct_cost, without the loads of weights."""
-    whole = conv2d_direct_cost(
-        image, weight, stride=stride, padding=padding, dilation=dilation, itemsize=itemsize
-    )
+    whole = conv2d_direct_cost(image, weight, itemsize=itemsize, **moves)
     return Cost(bytes=whole.bytes - itemsize * (whole.flops // 2), flops=whole.flops)
 
 

@@ -127,18 +127,10 @@ def conv2d_grad_input_kernel(grad_out, weight, stride, padding, dilation, grad_i
 
 
 def conv2d_grad_input_cost(
-    image: Shape,
-    weight: Shape,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
+    image: Shape, weight: Shape, *, itemsize: int = 4, **moves: Pair
 ) -> Cost:
     """The taps of conv2d_direct_cost, and one store per pixel of the images."""
-    flops = conv2d_direct_cost(
-        image, weight, stride=stride, padding=padding, dilation=dilation
-    ).flops
+    flops = conv2d_direct_cost(image, weight, itemsize=itemsize, **moves).flops
     return Cost(bytes=itemsize * (flops + math.prod(image)), flops=flops)
 
 
@@ -182,18 +174,10 @@ def conv2d_grad_weight_kernel(grad_out, image, stride, padding, dilation, grad_w
 
 
 def conv2d_grad_weight_cost(
-    image: Shape,
-    weight: Shape,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
+    image: Shape, weight: Shape, *, itemsize: int = 4, **moves: Pair
 ) -> Cost:
     """The taps of conv2d_direct_cost; per weight the sum of a block and one store."""
-    flops = conv2d_direct_cost(
-        image, weight, stride=stride, padding=padding, dilation=dilation
-    ).flops
+    flops = conv2d_direct_cost(image, weight, itemsize=itemsize, **moves).flops
     weights = math.prod(weight)
     return Cost(bytes=itemsize * (flops + weights), flops=flops + BLOCK_SUM * weights)
 

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE
-from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
+from gpukit.kernels.conv.windows import Geometry, Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Variant, ceil_div
 
 TILE = 16
@@ -132,18 +132,10 @@ def im2col_kernel(image, window, stride, padding, dilation, cols):
         cols[n, k, row, col] = image[n, c, h, w] if inside else cols.dtype.type(0)
 
 
-def im2col_cost(
-    image: Shape,
-    window: Pair,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
-) -> Cost:
+def im2col_cost(image: Shape, window: Pair, *, itemsize: int = 4, **moves: Pair) -> Cost:
     """One load per tap inside the image, one store per element of the columns."""
     (batch, channels, *size) = image
-    geometry = tuple(size), window, stride, padding, dilation
+    geometry = Geometry(tuple(size), window, **moves)
     rows, cols = out_sizes(*geometry)
     stores = rows * cols * window[0] * window[1]
     return Cost(bytes=itemsize * batch * channels * (taps_inside(*geometry) + stores), flops=0)
@@ -293,18 +285,10 @@ def col2im_kernel(cols, stride, padding, dilation, image):
             image[plane, h, w] = acc
 
 
-def col2im_cost(
-    image: Shape,
-    window: Pair,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
-) -> Cost:
+def col2im_cost(image: Shape, window: Pair, *, itemsize: int = 4, **moves: Pair) -> Cost:
     """One load and one addition per tap inside the image, one store per pixel."""
     batch, channels, *size = image
-    taps = batch * channels * taps_inside(tuple(size), window, stride, padding, dilation)
+    taps = batch * channels * taps_inside(*Geometry(tuple(size), window, **moves))
     return Cost(bytes=itemsize * (taps + batch * channels * size[0] * size[1]), flops=taps)
 
 

@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.conv.direct import NONE, ONE, conv2d_reference
-from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
+from gpukit.kernels.conv.direct import conv2d_reference
+from gpukit.kernels.conv.windows import Geometry, Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Variant, ceil_div
 from gpukit.primitives.unroll import unrolled
 from gpukit.primitives.wide import WIDTH, load4
@@ -139,13 +139,11 @@ def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, wid
                 out[pixel // pixels, o, pixel % pixels] = acc[i, j] + bias[o]
 
 
-def conv2d_implicit_cost(
-    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE, dilation: Pair = ONE
-) -> Cost:
+def conv2d_implicit_cost(image: Shape, weight: Shape, **moves: Pair) -> Cost:
     """Each block of channels loads the pixels of windows, each block of pixels all weights."""
     (batch, channels, *size), (channels_out, depth, *window) = image, weight
     groups, k = channels // depth, depth * math.prod(window)
-    geometry = tuple(size), tuple(window), stride, padding, dilation
+    geometry = Geometry(tuple(size), tuple(window), **moves)
     pixels = batch * math.prod(out_sizes(*geometry))
     down, across = ceil_div(channels_out // groups, CHANNELS), ceil_div(pixels, PIXELS)
     steps = groups * down * across * ceil_div(k, DEPTH)

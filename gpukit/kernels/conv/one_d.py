@@ -92,17 +92,10 @@ def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
             out[n, o, x] = acc
 
 
-def conv1d_direct_cost(
-    signal: Shape,
-    weight: Shape,
-    *,
-    stride: int = 1,
-    padding: int = 0,
-    dilation: int = 1,
-    itemsize: int = 4,
-) -> Cost:
+def conv1d_direct_cost(signal: Shape, weight: Shape, *, itemsize: int = 4, **moves: int) -> Cost:
     """Each tap inside loads a weight and an element; a bias and a store per element of out."""
     (batch, _, length), (channels, depth, k) = signal, weight
+    stride, padding, dilation = _moves(**moves)
     taps = taps_inside((1, length), (1, k), (1, stride), (0, padding), (1, dilation))
     taps *= batch * channels * depth
     places = batch * channels * out_size(length, k, stride, padding, dilation)
@@ -150,17 +143,10 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
             out[n, o, x] = acc
 
 
-def conv1d_tiled_cost(
-    signal: Shape,
-    weight: Shape,
-    *,
-    stride: int = 1,
-    padding: int = 0,
-    dilation: int = 1,
-    itemsize: int = 4,
-) -> Cost:
+def conv1d_tiled_cost(signal: Shape, weight: Shape, *, itemsize: int = 4, **moves: int) -> Cost:
     """Each block loads its tile per channel; threads outside out load weights all the same."""
     (batch, _, length), (channels, depth, k) = signal, weight
+    stride, padding, dilation = _moves(**moves)
     places = out_size(length, k, stride, padding, dilation)
     blocks = ceil_div(places, BLOCK)
     left = np.arange(blocks) * BLOCK * stride - padding
@@ -171,6 +157,11 @@ def conv1d_tiled_cost(
         bytes=itemsize * planes * (depth * (loads + threads * k) + threads + places),
         flops=2 * planes * depth * threads * k,
     )
+
+
+def _moves(stride: int = 1, padding: int = 0, dilation: int = 1) -> tuple[int, int, int]:
+    """Return how a window moves, with PyTorch's defaults."""
+    return stride, padding, dilation
 
 
 def reach_of_block(window: int, stride: int, dilation: int) -> int:

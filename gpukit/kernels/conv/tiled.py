@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpukit import cuda, launch
-from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE, conv2d_reference
-from gpukit.kernels.conv.windows import Pair, Shape, Windows, out_sizes
+from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, conv2d_reference
+from gpukit.kernels.conv.windows import Geometry, Pair, Shape, Windows, out_sizes
 from gpukit.launch import Cost, Variant, ceil_div
 
 # Large enough for windows of 17 x 41, or, with stride 2, of 10 x 10.
@@ -81,18 +81,11 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
             out[n, o, row, col] = acc
 
 
-def conv2d_tiled_cost(
-    image: Shape,
-    weight: Shape,
-    *,
-    stride: Pair = ONE,
-    padding: Pair = NONE,
-    dilation: Pair = ONE,
-    itemsize: int = 4,
-) -> Cost:
+def conv2d_tiled_cost(image: Shape, weight: Shape, *, itemsize: int = 4, **moves: Pair) -> Cost:
     """Each block loads its tile per channel; threads outside out load weights all the same."""
     (batch, _, *size), (channels, depth, *window) = image, weight
-    sizes = out_sizes(tuple(size), tuple(window), stride, padding, dilation)
+    geometry = Geometry(tuple(size), tuple(window), **moves)
+    sizes, (stride, padding, dilation) = out_sizes(*geometry), geometry[2:]
     loads, threads = 1, 1
     for axis, block in enumerate((BLOCK_Y, BLOCK_X)):
         blocks = ceil_div(sizes[axis], block)

@@ -31,6 +31,16 @@ class Windows(NamedTuple):
     size: Pair  # rows and columns of windows
 
 
+class Geometry(NamedTuple):
+    """What `out_sizes` and `taps_inside` take: an image, a window, and how the window moves."""
+
+    size: Shape
+    window: Shape
+    stride: Pair = (1, 1)
+    padding: Pair = (0, 0)
+    dilation: Pair = (1, 1)
+
+
 def out_size(size: int, window: int, stride: int, padding: int, dilation: int = 1) -> int:
     """Return how many windows fit along one axis of the padded image.
 
