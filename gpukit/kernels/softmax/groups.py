@@ -12,7 +12,7 @@ Legend
     tid         the thread in its block                           range [0, BLOCK)
     best        the maximum of a thread's elements, then of the row
     total       the sum of e^(x - best) over a thread's elements, then over the row
-    exponential  e^(x - best)                      0 to 1
+    exponential  e^(x - best)                                     0 to 1
     kept        a row in shared memory, of at most KEPT elements  4096
     joins       shared memory for the results of the warps of a block
     BLOCK       threads per block with one block per row          128

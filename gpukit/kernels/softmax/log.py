@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.collectives import WARP, larger
+from gpukit.collectives import WARP
 from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total, warp_variant
-from gpukit.kernels.softmax.threads import inner_variant
+from gpukit.kernels.softmax.threads import inner_row_max, inner_variant
 from gpukit.launch import Cost
 
 # --- Reference -------------------------------------------------------------------------------
@@ -90,11 +90,7 @@ def log_softmax_inner_kernel(x, out):
     k = cuda.grid(1)
     if k < x.shape[2]:
         for o in range(cuda.blockIdx.y, x.shape[0], cuda.gridDim.y):
-            best = x[o, 0, k]
-            for j in range(1, x.shape[1]):
-                value = x[o, j, k]
-                if larger(value, best):
-                    best = value
+            best = inner_row_max(x, o, k)
             total = x.dtype.type(0)
             for j in range(x.shape[1]):
                 total += math.exp(x[o, j, k] - best)

@@ -12,7 +12,7 @@ Legend
     j           the index along the row         range [0, cols)
     best        the maximum of a row
     total       the sum of e^(x - best) over a row, 1 to cols
-    exponential  e^(x - best)    0 to 1
+    exponential  e^(x - best)                   0 to 1
     outer, n, inner  sizes of the axes before the summed axis, of it, and of those after it
     o, k        indices of the row along the outer and the inner axis
     BLOCK       threads per block               256
@@ -161,6 +161,17 @@ def softmax_thread_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=4 * itemsize * rows * cols, flops=6 * rows * cols)
 
 
+@cuda.jit(device=True)
+def inner_row_max(x, o, k):
+    """Return the maximum of the row x[o, :, k]."""
+    best = x[o, 0, k]
+    for j in range(1, x.shape[1]):
+        value = x[o, j, k]
+        if larger(value, best):
+            best = value
+    return best
+
+
 @cuda.jit
 def softmax_inner_kernel(x, out):
     """Compute the softmax along an axis that is not the last, one thread per row.
@@ -177,11 +188,7 @@ def softmax_inner_kernel(x, out):
     k = cuda.grid(1)
     if k < x.shape[2]:
         for o in range(cuda.blockIdx.y, x.shape[0], cuda.gridDim.y):
-            best = x[o, 0, k]
-            for j in range(1, x.shape[1]):
-                value = x[o, j, k]
-                if larger(value, best):
-                    best = value
+            best = inner_row_max(x, o, k)
             total = x.dtype.type(0)
             for j in range(x.shape[1]):
                 exponential = math.exp(x[o, j, k] - best)
