@@ -1,21 +1,21 @@
-"""Cells of recurrent networks, forwards and backwards: plain (Elman's), LSTM and GRU.
+"""Recurrent cells, forward and backward: RNN (Elman), LSTM and GRU.
 
-A cell takes one step: the products of its input and of its past with weights, then one kernel for
-all that is left (`gates`, `lstm`, `gru`). In a loop over time nothing need be allocated: `out`
-takes the new states, `saved` what lies between. `out` may be `hx`; two by turns are faster on a
-CPU, where arrays that overlap are worked on one element after the other.
+A cell takes one time step: the products of its input and of its hidden state with weights, then one
+kernel for the rest (`gates`, `lstm`, `gru`). A loop over time allocates nothing if it passes `out`
+for the new states and `saved` for the saved activations. `out` may be `hx`; alternating between two
+arrays is faster on a CPU, where loops over overlapping arrays are not vectorized.
 
-    new = rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)              rnn_relu_cell alike
+    new = rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)              or rnn_relu_cell
     new_h, new_c = lstm_cell(input, (h, c), w_ih, w_hh, b_ih, b_hh)
     new = gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 All cells: input (N, I), states (N, H), w_ih (K H, I), w_hh (K H, H) and the biases (K H,), of which
 either may be None, all float32 or all float64. K is the number of gates: 1; 4 (i, f, g, o); 3 (r,
-z, n). `saved` (3, N, K H) is written by the forward: [0] are the gates (not of a plain cell), [1]
-and [2] the parts of their sums that the input and the past make. The backward returns the gradients
-of input, of the states, w_ih, w_hh, b_ih and b_hh, and `out` takes as many arrays. `grad_sums` (N,
-K H) gets the gradients of the sums; with a GRU it is (2, N, K H), for there those of the input's
-part and of the past's part differ.
+z, n). `saved` (3, N, K H) is written by the forward: [0] are the gates (not of an RNN cell), [1]
+and [2] the input part and the hidden part of their sums. The backward returns the gradients of
+input, of the states, w_ih, w_hh, b_ih and b_hh, and `out` takes as many arrays. `grad_sums` (N,
+K H) gets the gradients of the sums; for a GRU it is (2, N, K H), because those of the input part
+and of the hidden part differ.
 """
 
 from __future__ import annotations
@@ -51,11 +51,9 @@ def rnn_tanh_cell(
     saved: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh), the next state of Elman's cell."""
-    step = _Step(
-        "rnn_tanh_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
-    )
-    return _rnn_cell(step, _TANH, out, saved)
+    """Return tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh), the next state of an RNN cell."""
+    arrays = input, hx, w_ih, w_hh, b_ih, b_hh
+    return _rnn_cell("rnn_tanh_cell", _TANH, arrays, out, saved, stream)
 
 
 def rnn_relu_cell(
@@ -70,14 +68,20 @@ def rnn_relu_cell(
     saved: Any = None,
     stream: Any = 0,
 ) -> Any:
-    """Return relu(input w_ih^T + b_ih + hx w_hh^T + b_hh)."""
-    step = _Step(
-        "rnn_relu_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
-    )
-    return _rnn_cell(step, _RELU, out, saved)
+    """Return relu(input w_ih^T + b_ih + hx w_hh^T + b_hh), the next state of an RNN cell."""
+    arrays = input, hx, w_ih, w_hh, b_ih, b_hh
+    return _rnn_cell("rnn_relu_cell", _RELU, arrays, out, saved, stream)
 
 
-def _rnn_cell(step: _Step, variant: launch.Variant, out: Any, saved: Any) -> Any:
+def _rnn_cell(
+    function: str,
+    variant: launch.Variant,
+    arrays: tuple[Any, ...],
+    out: Any,
+    saved: Any,
+    stream: Any,
+) -> Any:
+    step = _Step(function, 1, stream, **_named("input hx w_ih w_hh b_ih b_hh", arrays))
     new = step.result(out, *step.state)
     sums = step.sums(saved)
     step.run(variant, new.array, sums.array[1], sums.array[2], new.array)
@@ -98,20 +102,10 @@ def lstm_cell(
     saved: Any = None,
     stream: Any = 0,
 ) -> tuple[Any, Any]:
-    """Return the next (h, c) of an LSTM from hx, the present (h, c)."""
+    """Return the next (h, c) of an LSTM from hx, the current (h, c)."""
     chosen = launch.pick("lstm_cell", LSTM_VARIANTS, variant)
-    step = _Step(
-        "lstm_cell",
-        4,
-        stream,
-        input=input,
-        h=hx[0],
-        c=hx[1],
-        w_ih=w_ih,
-        w_hh=w_hh,
-        b_ih=b_ih,
-        b_hh=b_hh,
-    )
+    arrays = input, *hx, w_ih, w_hh, b_ih, b_hh
+    step = _Step("lstm_cell", 4, stream, **_named("input h c w_ih w_hh b_ih b_hh", arrays))
     new_h, new_c = (step.result(array, *step.state) for array in out or (None, None))
     sums = step.sums(saved)
     made, first, second = sums.array
@@ -143,9 +137,8 @@ def gru_cell(
 ) -> Any:
     """Return the next state of a GRU."""
     chosen = launch.pick("gru_cell", GRU_VARIANTS, variant)
-    step = _Step(
-        "gru_cell", 3, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
-    )
+    arrays = input, hx, w_ih, w_hh, b_ih, b_hh
+    step = _Step("gru_cell", 3, stream, **_named("input hx w_ih w_hh b_ih b_hh", arrays))
     new = step.result(out, *step.state)
     sums = step.sums(saved)
     made, first, second = sums.array
@@ -176,18 +169,9 @@ def rnn_tanh_cell_backward(
     stream: Any = 0,
 ) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
-    step = _Step(
-        "rnn_tanh_cell_backward",
-        1,
-        stream,
-        grad_out=grad_out,
-        input=input,
-        hx=hx,
-        w_ih=w_ih,
-        w_hh=w_hh,
-        output=output,
-    )
-    return _rnn_backward(step, activations_grad.tanh_grad, out, grad_sums)
+    arrays = grad_out, input, hx, w_ih, w_hh, output
+    name, slope = "rnn_tanh_cell_backward", activations_grad.tanh_grad
+    return _rnn_backward(name, slope, arrays, out, grad_sums, stream)
 
 
 def rnn_relu_cell_backward(
@@ -203,21 +187,15 @@ def rnn_relu_cell_backward(
     stream: Any = 0,
 ) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
-    step = _Step(
-        "rnn_relu_cell_backward",
-        1,
-        stream,
-        grad_out=grad_out,
-        input=input,
-        hx=hx,
-        w_ih=w_ih,
-        w_hh=w_hh,
-        output=output,
-    )
-    return _rnn_backward(step, activations_grad.relu_grad, out, grad_sums)
+    arrays = grad_out, input, hx, w_ih, w_hh, output
+    name, slope = "rnn_relu_cell_backward", activations_grad.relu_grad
+    return _rnn_backward(name, slope, arrays, out, grad_sums, stream)
 
 
-def _rnn_backward(step: _Step, slope: Any, out: Any, grad_sums: Any) -> tuple[Any, ...]:
+def _rnn_backward(
+    function: str, slope: Any, arrays: tuple[Any, ...], out: Any, grad_sums: Any, stream: Any
+) -> tuple[Any, ...]:
+    step = _Step(function, 1, stream, **_named("grad_out input hx w_ih w_hh output", arrays))
     results, sums = step.gradients(out, ("hx",)), step.result(grad_sums, *step.state)
     slope(step["grad_out"], step["output"], out=sums.array, stream=step.stream)
     step.backward(sums.array, sums.array, results)
@@ -241,20 +219,9 @@ def lstm_cell_backward(
 
     `saved` and new_c are what the forward wrote and returned.
     """
-    step = _Step(
-        "lstm_cell_backward",
-        4,
-        stream,
-        grad_h=grad_out[0],
-        grad_c=grad_out[1],
-        input=input,
-        h=hx[0],
-        c=hx[1],
-        w_ih=w_ih,
-        w_hh=w_hh,
-        saved=saved,
-        new_c=new_c,
-    )
+    arrays = *grad_out, input, *hx, w_ih, w_hh, saved, new_c
+    names = "grad_h grad_c input h c w_ih w_hh saved new_c"
+    step = _Step("lstm_cell_backward", 4, stream, **_named(names, arrays))
     results = step.gradients(out, ("h", "c"))
     sums = step.result(grad_sums, step.state[0], step.wide)
     ahead = step["grad_h"], step["grad_c"], step["saved"][0], step["c"], step["new_c"]
@@ -276,16 +243,9 @@ def gru_cell_backward(
     stream: Any = 0,
 ) -> tuple[Any, ...]:
     """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; the forward wrote `saved`."""
+    arrays = grad_out, input, hx, w_ih, w_hh, saved
     step = _Step(
-        "gru_cell_backward",
-        3,
-        stream,
-        grad_out=grad_out,
-        input=input,
-        hx=hx,
-        w_ih=w_ih,
-        w_hh=w_hh,
-        saved=saved,
+        "gru_cell_backward", 3, stream, **_named("grad_out input hx w_ih w_hh saved", arrays)
     )
     results = step.gradients(out, ("hx",))
     sums = step.result(grad_sums, 2, step.state[0], step.wide)
@@ -297,12 +257,17 @@ def gru_cell_backward(
     return step.get(sums, grad_sums, *results)
 
 
-# --- What all cells share --------------------------------------------------------------------
+# --- Shared by all cells -----------------------------------------------------------------------
+
+
+def _named(names: str, arrays: tuple[Any, ...]) -> dict[str, Any]:
+    """Return arrays by their names in errors."""
+    return dict(zip(names.split(), arrays, strict=True))
 
 
 @functools.cache
 def _takes(gates: int, names: tuple[str, ...]) -> signature.Signature:
-    """Return what a cell with so many gates takes: its input and states, then what holds gates."""
+    """Return the signature of a cell with so many gates: input and states, then arrays of gates."""
     axes = {
         "input": "n i",
         "w_ih": f"{gates}*h i",
@@ -320,7 +285,7 @@ def _takes(gates: int, names: tuple[str, ...]) -> signature.Signature:
 
 
 class _Step:
-    """The arrays of one step of a cell with so many gates, checked and where kernels read them."""
+    """The arrays of one step of a cell with so many gates, checked and on the device."""
 
     def __init__(self, function: str, gates: int, stream: Any, **arrays: Any) -> None:
         self.function, self.stream = function, stream
@@ -349,11 +314,11 @@ class _Step:
         return sums[:, k * h : (k + 1) * h]
 
     def result(self, out: Any, *shape: int) -> Result:
-        """Return where a result goes. It may be a state, of which only its own element is read."""
+        """Return where a result goes, possibly a state: a thread reads only its own element."""
         return self.place._replace(out=out, in_place=_STATES).of(shape)
 
     def sums(self, saved: Any) -> Result:
-        """Return room for the gates, and both parts of their sums, of the input and the past."""
+        """Return memory for the gates, and the input part and hidden part of their sums."""
         place = self.place._replace(function=f"{self.function} (saved)", out=saved)
         sums = place.of((3, *self.state[:1], self.wide))
         past = "hx" if "hx" in self.moved else "h"
@@ -376,24 +341,24 @@ class _Step:
         self.linear_backward(second, self[past], self["w_hh"], grad_h, grad_w_hh, grad_b_hh)
 
     def linear(self, x: Any, weight: Any, bias: Any, out: Any) -> None:
-        """Compute x weight^T + bias. All products of all forwards go through here."""
+        """Compute x weight^T + bias, for every product of a forward."""
         backprop.linear(x, weight, bias, out=out, stream=self.stream)
 
     def linear_backward(
         self, grad: Any, x: Any, weight: Any, grad_x: Any, grad_weight: Any, grad_bias: Any
     ) -> None:
-        """Compute the gradients of x, weight and bias. All products of backwards go here."""
+        """Compute the gradients of x, weight and bias, for every product of a backward."""
         out = grad_x, grad_weight, grad_bias
         backprop.linear_backward(grad, x, weight, out=out, stream=self.stream)
 
     def run(self, variant: launch.Variant, like: Any, *arguments: Any) -> None:
-        """Launch a kernel with a thread for each element of `like`, unless there is none."""
+        """Launch a kernel with one thread per element of `like`, unless it is empty."""
         if like.size:
             grid = variant.grid(self.function, *like.shape[::-1])
             variant.kernel[grid, variant.block, self.stream](*arguments)
 
     def get(self, kept: Result, asked: Any, *results: Result) -> tuple[Any, ...]:
-        """Return the results; what is kept is brought over only where the caller asked for it."""
+        """Return the results; `kept` is copied to the caller's array `asked`, if there is one."""
         if asked is not None:
             kept.get()
         return tuple(result.get() for result in results)
