@@ -4,15 +4,12 @@ Where windows do not overlap, each may write to its own pixels (a scatter). Wher
 pixel sums over the windows on it (a gather): the bits are the same in every run.
 
 Legend
-    P, plane     channels of all images, and one of them            64 * 32, [0, P)
-    H, W         rows and columns of a plane of the image           224, 224
-    row, col     a window, a pixel of grad_out                      [0, 112)
-    h, w         a pixel of the image                               [0, 224)
     at           a pixel of a plane as a flat index, h W + w        [0, H W)
     more_h       windows below the first that can span a pixel too  1
     last_h       the row after the last that a window spans
     reach        pixels that a window spans: dilation (n - 1) + 1
     T            pixels inside the image that windows span, of all windows and planes
+    the others   as in pool.py, with grad_out for out
 
 All kernels, unless stated otherwise
     Dtypes     float32 or float64, the same for all arrays and the accumulator; indices int64;
