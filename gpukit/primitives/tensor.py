@@ -1,19 +1,19 @@
 """Tensor cores: a warp multiplies two small matrices and adds a third, in one instruction.
 
 The 32 threads of a warp hold the matrices together, a few elements each, in an order that the
-hardware defines. With group = lane // 4 and place = lane % 4 a thread has, in TF32, of
+hardware defines. With group = lane // 4 and in_group = lane % 4 a thread has, in TF32, of
 
-    a (16, 8)    a0 = a[group, place]         a1 = a[group + 8, place]
-                 a2 = a[group, place + 4]     a3 = a[group + 8, place + 4]
-    b (8, 8)     b0 = b[place, group]         b1 = b[place + 4, group]
-    c (16, 8)    c0 = c[group, 2 place]       c1 = c[group, 2 place + 1]
-                 c2 = c[group + 8, 2 place]   c3 = c[group + 8, 2 place + 1]
+    a (16, 8)    a0 = a[group, in_group]         a1 = a[group + 8, in_group]
+                 a2 = a[group, in_group + 4]     a3 = a[group + 8, in_group + 4]
+    b (8, 8)     b0 = b[in_group, group]         b1 = b[in_group + 4, group]
+    c (16, 8)    c0 = c[group, 2 in_group]       c1 = c[group, 2 in_group + 1]
+                 c2 = c[group + 8, 2 in_group]   c3 = c[group + 8, 2 in_group + 1]
 
 and in bfloat16 twice as many of a and b, two neighbours along the summed axis packed in a uint32:
 
-    a (16, 16)   a0 = a[group, 2 place]       and a[group, 2 place + 1] in its upper half; a1, a2
-                 and a3 8 rows below, 8 columns to the right, and both
-    b (16, 8)    b0 = b[2 place, group]       and b[2 place + 1, group]; b1 8 rows below
+    a (16, 16)   a0 = a[group, 2 in_group]       and a[group, 2 in_group + 1] in its upper half; a1,
+                 a2 and a3 8 rows below, 8 columns to the right, and both
+    b (16, 8)    b0 = b[2 in_group, group]       and b[2 in_group + 1, group]; b1 8 rows below
 
     x = to_tf32(x)                     round a float32 to TF32
     bits = to_bf16(x)                  the bits, a uint16, of the bfloat16 nearest to a float32
@@ -71,10 +71,10 @@ def to_tf32(x):
 @cuda.jit(device=True)
 def mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     """Return a thread's four elements of c + a b."""
-    group, place = cuda.laneid // 4, cuda.laneid % 4
+    group, in_group = cuda.laneid // 4, cuda.laneid % 4
     for k in range(4):
         # The lanes that hold column k of the thread's rows of a, and row k of its columns of b.
-        row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
+        row, left, right = group * 4 + k, in_group * 8 + k, in_group * 8 + 4 + k
         top, bottom = cuda.shfl_sync(WARP, a0, row), cuda.shfl_sync(WARP, a1, row)
         first, second = cuda.shfl_sync(WARP, b0, left), cuda.shfl_sync(WARP, b0, right)
         c0, c1 = c0 + top * first, c1 + top * second
@@ -129,9 +129,9 @@ def load_square_transposed(tile, i, j):
 @cuda.jit(device=True)
 def add_products(a_top, a_bottom, b, c0, c1, c2, c3):
     """Return c with 8 of its 16 products added, in the order of the summed axis."""
-    group, place = cuda.laneid // 4, cuda.laneid % 4
+    group, in_group = cuda.laneid // 4, cuda.laneid % 4
     for k in range(4):
-        row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
+        row, left, right = group * 4 + k, in_group * 8 + k, in_group * 8 + 4 + k
         top, bottom = cuda.shfl_sync(WARP, a_top, row), cuda.shfl_sync(WARP, a_bottom, row)
         first, second = cuda.shfl_sync(WARP, b, left), cuda.shfl_sync(WARP, b, right)
         for half in range(2):

@@ -16,10 +16,10 @@ The tiles lie in shared memory as small matrices of 8 x 8, 128 bytes each withou
 bfloat16. The hardware takes each as a matrix descriptor, which resembles a NumPy view: a start
 address and two strides.
 
-A thread has 64 of the sums. With warp its index in the warpgroup, group = lane // 4 and place =
+A thread has 64 of the sums. With warp its index in the warpgroup, group = lane // 4 and in_group =
 lane % 4, they are for n = 0 to 15
 
-    acc[4 n], acc[4 n + 1]       c[16 warp + group, 8 n + 2 place], and the next column
+    acc[4 n], acc[4 n + 1]       c[16 warp + group, 8 n + 2 in_group], and the next column
     acc[4 n + 2], acc[4 n + 3]   the same, 8 rows below
 
 On a GPU these are instructions (`warpgroup_gpu`) that only compute capability 9.0 has. Without one

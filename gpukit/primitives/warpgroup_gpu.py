@@ -66,17 +66,17 @@ def wgmma(typingctx, acc, a_tile, i, b_tile, j, k):  # type: ignore[no-untyped-d
         a = _descriptor(context, builder, a_tile, args[1], (first, third), leading=1, other=0)
         b = _descriptor(context, builder, b_tile, args[3], (third, second), leading=0, other=1)
         data = context.make_array(acc)(context, builder, args[0]).data
-        places = [builder.gep(data, [ir.Constant(_LONG, n)]) for n in range(_SUMS)]
+        pointers = [builder.gep(data, [ir.Constant(_LONG, n)]) for n in range(_SUMS)]
         registers = ",".join(f"${n}" for n in range(_SUMS))
         made = builder.asm(
             ir.FunctionType(ir.LiteralStructType([_FLOAT] * _SUMS), [_FLOAT] * _SUMS + [_LONG] * 2),
             _WGMMA % (registers, 2 * _SUMS, 2 * _SUMS + 1),
             ",".join(["=f"] * _SUMS + [str(n) for n in range(_SUMS)] + ["l", "l"]),
-            [builder.load(place) for place in places] + [a, b],
+            [builder.load(pointer) for pointer in pointers] + [a, b],
             side_effect=True,
         )
-        for n, place in enumerate(places):
-            builder.store(builder.extract_value(made, n), place)
+        for n, pointer in enumerate(pointers):
+            builder.store(builder.extract_value(made, n), pointer)
         return context.get_dummy_value()
 
     return types.void(acc, a_tile, i, b_tile, j, k), codegen
@@ -98,7 +98,7 @@ def _descriptor(
     address = builder.zext(builder.ptrtoint(there, _INT), _LONG)
     four = ir.Constant(_LONG, 4)
     described = builder.lshr(builder.and_(address, ir.Constant(_LONG, 0x3FFFF)), four)
-    for stride, place in ((strides[leading], 16), (strides[other], 32)):
+    for stride, bit in ((strides[leading], 16), (strides[other], 32)):
         units = builder.and_(builder.lshr(stride, four), ir.Constant(_LONG, 0x3FFF))
-        described = builder.or_(described, builder.shl(units, ir.Constant(_LONG, place)))
+        described = builder.or_(described, builder.shl(units, ir.Constant(_LONG, bit)))
     return described

@@ -85,12 +85,12 @@ def conv2d_backward_reference(
 
 
 @cuda.jit(device=True)
-def window_at(place, stride, count):
-    """Return which window begins `place` pixels after the first; -1 if none of `count` does."""
+def window_at(distance, stride, count):
+    """Return which window begins `distance` pixels after the first; -1 if none of `count` does."""
     if stride == 1:  # a division takes longer than everything else here
-        found = place
+        found = distance
     else:
-        found = place // stride if place % stride == 0 else -1
+        found = distance // stride if distance % stride == 0 else -1
     return found if 0 <= found < count else -1
 
 

@@ -123,8 +123,8 @@ def im2col_kernel(image, window, stride, padding, dilation, cols):
     """
     col, row = cuda.grid(2)
     n, k = cuda.blockIdx.z // cols.shape[1], cuda.blockIdx.z % cols.shape[1]
-    c, place = k // (window[0] * window[1]), k % (window[0] * window[1])
-    kh, kw = place // window[1], place % window[1]
+    c, tap = k // (window[0] * window[1]), k % (window[0] * window[1])
+    kh, kw = tap // window[1], tap % window[1]
     if row < cols.shape[2] and col < cols.shape[3]:
         h = stride[0] * row + dilation[0] * kh - padding[0]
         w = stride[1] * col + dilation[1] * kw - padding[1]

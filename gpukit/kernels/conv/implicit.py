@@ -68,9 +68,9 @@ def load_pixels(image, taps, b_tile, base, h, w, rows, cols, t, tid):
     for step in range(DEPTH // ROWS):
         r = tid // PIXELS + step * ROWS
         k = np.uint64(t + r)  # 64 bits, which cannot overflow: one address and constant offsets
-        place, down, across = taps[k, 0], np.uint32(h + taps[k, 1]), np.uint32(w + taps[k, 2])
+        offset, down, across = taps[k, 0], np.uint32(h + taps[k, 1]), np.uint32(w + taps[k, 2])
         inside = down < rows and across < cols  # negative values wrapped to huge ones
-        pixel = image[np.uint32(base + place)] if inside else np.float32(0)
+        pixel = image[np.uint32(base + offset)] if inside else np.float32(0)
         b_tile[np.uint32(r), np.uint32(tid % PIXELS)] = pixel
 
 

@@ -98,8 +98,8 @@ def conv1d_direct_cost(signal: Shape, weight: Shape, *, itemsize: int = 4, **mov
     stride, padding, dilation = _moves(**moves)
     taps = taps_inside((1, length), (1, k), (1, stride), (0, padding), (1, dilation))
     taps *= batch * channels * depth
-    places = batch * channels * out_size(length, k, stride, padding, dilation)
-    return Cost(bytes=itemsize * 2 * (taps + places), flops=2 * taps)
+    elements = batch * channels * out_size(length, k, stride, padding, dilation)
+    return Cost(bytes=itemsize * 2 * (taps + elements), flops=2 * taps)
 
 
 @cuda.jit
@@ -130,11 +130,11 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
         for i in range(depth):
             channel = o // group * depth + i
             for first in range(0, reach, BLOCK):
-                place = first + tid
-                at = left + place
-                if place < reach:
+                element = first + tid
+                at = left + element
+                if element < reach:
                     inside = 0 <= at < signal.shape[2]
-                    tile[place] = signal[n, channel, at] if inside else out.dtype.type(0)
+                    tile[element] = signal[n, channel, at] if inside else out.dtype.type(0)
             cuda.syncthreads()  # the tile is written before any thread reads it
             for k in range(window):
                 acc += weight[o, i, k] * tile[stride * tid + dilation * k]
@@ -147,14 +147,14 @@ def conv1d_tiled_cost(signal: Shape, weight: Shape, *, itemsize: int = 4, **move
     """Each block loads its tile per channel; threads outside out load weights all the same."""
     (batch, _, length), (channels, depth, k) = signal, weight
     stride, padding, dilation = _moves(**moves)
-    places = out_size(length, k, stride, padding, dilation)
-    blocks = ceil_div(places, BLOCK)
+    elements = out_size(length, k, stride, padding, dilation)
+    blocks = ceil_div(elements, BLOCK)
     left = np.arange(blocks) * BLOCK * stride - padding
     right = np.minimum(left + reach_of_block(k, stride, dilation), length)
     loads = int(np.maximum(right - np.maximum(left, 0), 0).sum())
     planes, threads = batch * channels, blocks * BLOCK
     return Cost(
-        bytes=itemsize * planes * (depth * (loads + threads * k) + threads + places),
+        bytes=itemsize * planes * (depth * (loads + threads * k) + threads + elements),
         flops=2 * planes * depth * threads * k,
     )
 
@@ -172,7 +172,7 @@ def reach_of_block(window: int, stride: int, dilation: int) -> int:
 # --- Host function ---------------------------------------------------------------------------
 
 
-@signature.takes("input: n c l, weight: o taps k, bias?: o -> n o places")
+@signature.takes("input: n c l, weight: o taps k, bias?: o -> n o size")
 def conv1d(
     input: Any,
     weight: Any,
@@ -201,18 +201,18 @@ def conv1d(
         )
     )
     _check_operands(input, weight, groups)
-    places = out_size(input.shape[2], weight.shape[2], stride, padding, dilation)
-    if places < 1:
+    size = out_size(input.shape[2], weight.shape[2], stride, padding, dilation)
+    if size < 1:
         raise ValueError(
             "conv1d: expected a window no larger than the padded signal, got "
             f"{dilation * (weight.shape[2] - 1) + 1} and {input.shape[2] + 2 * padding}. Pad more."
         )
-    shape = input.shape[0], weight.shape[0], places
+    shape = input.shape[0], weight.shape[0], size
     result = out.of(shape)
     if math.prod(shape):
         if chosen.instead and reach_of_block(weight.shape[2], stride, dilation) > TILE:
             chosen = launch.pick("conv1d", VARIANTS, chosen.instead)
-        grid = chosen.grid("conv1d", places, shape[0] * shape[1])
+        grid = chosen.grid("conv1d", size, shape[0] * shape[1])
         bias = launch.zeros(shape[1:2], weight.dtype, stream) if bias is None else bias
         config = grid, chosen.block, stream
         chosen.kernel[config](input, weight, bias, stride, padding, dilation, result.array)

@@ -14,7 +14,7 @@ Legend
     tid         the thread in its block, in row-major order         [0, 256)
     lane        the thread in its warp                              [0, WARP)
     group       the thread's row, or column, within a small matrix  [0, WARP / 4)
-    place       the thread within its group                         [0, 4)
+    in_group       the thread within its group                         [0, 4)
     top, left   first row and column of the warp within the block   0, 64; 0, 32, 64, 96
     first_row   first row of out in this block                      0, 128, 256, ...
     first_col   the same along the columns                          0, 128, 256, ...
@@ -99,14 +99,14 @@ def put(a_float4s, b_float4s, a_tile, b_tile, tid):
 @cuda.jit(device=True)
 def tensor_step(k, a_tile, b_tile, top, left, lane, acc):
     """Add the products of STEP columns of the tile of a and STEP rows of that of b to acc."""
-    group, place = lane // 4, lane % 4
+    group, in_group = lane // 4, lane % 4
     b_low = cuda.local.array(ACROSS, np.float32)
     b_high = cuda.local.array(ACROSS, np.float32)
     for j in range(ACROSS):
-        r, c = np.uint32(STEP * k + place), np.uint32(left + COLS * j + group)
+        r, c = np.uint32(STEP * k + in_group), np.uint32(left + COLS * j + group)
         b_low[j], b_high[j] = b_tile[r, c], b_tile[np.uint32(r + 4), c]
     for i in range(DOWN):
-        r, c = np.uint32(top + ROWS * i + group), np.uint32(STEP * k + place)
+        r, c = np.uint32(top + ROWS * i + group), np.uint32(STEP * k + in_group)
         low_r, high_c = np.uint32(r + 8), np.uint32(c + 4)
         a0, a1 = a_tile[r, c], a_tile[low_r, c]
         a2, a3 = a_tile[r, high_c], a_tile[low_r, high_c]
