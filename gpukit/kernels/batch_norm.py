@@ -106,8 +106,8 @@ def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
     for n in range(x.shape[0]):
         for start in range(0, x.shape[2], BLOCK):
             if start + tid < x.shape[2]:
-                apart = x[n, channel, start + tid] - first - centre
-                squares += apart * apart
+                deviation = x[n, channel, start + tid] - first - centre
+                squares += deviation * deviation
     variance = block_all_sum(squares, totals, tid, BLOCK_WARPS) / count
     if tid == 0:
         one = x.dtype.type(1)

@@ -20,7 +20,7 @@ Legend
     lane, tid   the thread in its warp, in its block
     first       the first element of the row
     centre      the mean of the row's distances from `first`
-    apart       the distance of an element from the mean
+    deviation   the deviation of an element from the mean
     kept        the row's distances from `first`, in shared memory
     totals      the sum of each warp of the block, in shared memory
     WARPS       warps per block with one warp per row     8
@@ -98,8 +98,8 @@ def layer_norm_two_pass_kernel(x, weight, bias, eps, mean, rstd, out):
     centre = warp_all_sum(total) / count
     if row < x.shape[0]:
         for col in range(lane, cols, WARP):
-            apart = x[row, col] - first - centre
-            squares += apart * apart
+            deviation = x[row, col] - first - centre
+            squares += deviation * deviation
     scale = x.dtype.type(1) / math.sqrt(warp_all_sum(squares) / count + eps)
     if row < x.shape[0]:
         for col in range(lane, cols, WARP):
@@ -145,8 +145,8 @@ def layer_norm_block_kernel(x, weight, bias, eps, mean, rstd, out):
         total += value
     centre = block_all_sum(total, totals, tid, BLOCK_WARPS) / count
     for col in range(tid, cols, BLOCK):
-        apart = kept[col] - centre
-        squares += apart * apart
+        deviation = kept[col] - centre
+        squares += deviation * deviation
     variance = block_all_sum(squares, totals, tid, BLOCK_WARPS) / count
     scale = x.dtype.type(1) / math.sqrt(variance + eps)
     for col in range(tid, cols, BLOCK):

@@ -42,8 +42,8 @@ from gpukit.launch import Cost, Variant, ceil_div
 Float64 = npt.NDArray[np.float64]
 
 # Minimum rows per block, and maximum number of chunks: enough to fill a GPU.
-SHARE = 64
-MOST_PARTS = 64
+MIN_ROWS = 64
+MAX_PARTS = 64
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -54,9 +54,9 @@ def layer_norm_backward_reference(
 ) -> tuple[Float64, Float64, Float64]:
     """Return the gradients of the rows of x, of weight and of bias."""
     grad_out, x = np.asarray(grad_out, np.float64), np.asarray(x, np.float64)
-    apart = x - x.mean(axis=1, keepdims=True)
+    deviation = x - x.mean(axis=1, keepdims=True)
     rstd = 1 / np.sqrt(x.var(axis=1, keepdims=True) + eps)
-    y, g = apart * rstd, grad_out * weight
+    y, g = deviation * rstd, grad_out * weight
     means = g.mean(axis=1, keepdims=True), (g * y).mean(axis=1, keepdims=True)
     grad_x: Float64 = rstd * (g - means[0] - y * means[1])
     return grad_x, (grad_out * y).sum(axis=0), grad_out.sum(axis=0)
@@ -190,7 +190,7 @@ def _launch(function: str, arrays: list[Any], weight: Any, results: list[Any], s
         by_row.kernel[by_row.grid(function, rows), by_row.block, stream](
             grad, x, mean, rstd, scale, results[0].flat().reshape(rows, cols)
         )
-    parts = max(1, min(ceil_div(rows, SHARE), MOST_PARTS))
+    parts = max(1, min(ceil_div(rows, MIN_ROWS), MAX_PARTS))
     sums = [launch.empty((parts, cols), x.dtype) for _ in range(2)]
     by_column.kernel[by_column.grid(function, cols, parts), by_column.block, stream](
         grad, x, mean, rstd, *sums

@@ -248,7 +248,7 @@ def _back_by_columns(layer: Layer, given: Sequence[Any], made: Sequence[Any], st
     partial = launch.empty((slices, groups, m, depth), dtype)
     _zero(partial, stream)
     if grad_image.size:
-        turned = _turned(function, weight, groups, stream)
+        transposed = _transposed(function, weight, groups, stream)
         nothing = launch.to_device(np.zeros((groups, depth), dtype), stream)
     _, by_weight, by_image = im2col.VARIANTS[1:]
     grad_out = launch.flatten(function, "grad_out", grad_out)
@@ -259,7 +259,7 @@ def _back_by_columns(layer: Layer, given: Sequence[Any], made: Sequence[Any], st
         if not grad_image.size:
             continue
         # The columns are no longer needed: their gradient overwrites them.
-        _multiply(function, turned, grad, nothing, cols, stream)
+        _multiply(function, transposed, grad, nothing, cols, stream)
         n, c, h, w = len(cols), *layer.image[1:]
         back = cols.reshape(n * c, *layer.window, *layer.windows.size)
         rest = back, *layer.moves, grad_image[part].reshape(n * c, h, w)
@@ -281,7 +281,7 @@ def _zero(array: Any, stream: Any) -> None:
     vector.fill(array.size, 0, dtype=array.dtype, out=flat, stream=stream)
 
 
-def _turned(function: str, weight: Any, groups: int, stream: Any) -> Any:
+def _transposed(function: str, weight: Any, groups: int, stream: Any) -> Any:
     """Return weights transposed within each group, (G, weights per channel, channels)."""
     m = weight.shape[0] // groups
     places = weight.size // (groups * m)
@@ -289,10 +289,10 @@ def _turned(function: str, weight: Any, groups: int, stream: Any) -> Any:
     if m == 1:
         return flat.reshape(groups, places, 1)
     flat = flat.reshape(groups, m, places)
-    turned = launch.empty((groups, places, m), weight.dtype)
+    transposed = launch.empty((groups, places, m), weight.dtype)
     for g in range(groups):
-        transpose.transpose(flat[g], out=turned[g], stream=stream)
-    return turned
+        transpose.transpose(flat[g], out=transposed[g], stream=stream)
+    return transposed
 
 
 # --- Checks ----------------------------------------------------------------------------------

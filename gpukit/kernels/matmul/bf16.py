@@ -60,7 +60,7 @@ TILES = SIDE // EIGHT  # small matrices along a side
 DEEP = DEPTH // EIGHT  # and along the summed axis
 STAGES = 3
 AHEAD = STAGES - 1
-ON_THE_WAY = AHEAD - 1  # copies in flight when the current tile is needed
+IN_FLIGHT = AHEAD - 1  # copies in flight when the current tile is needed
 
 # The warps of a block: 2 x 4, each with 64 x 32 of out, in 4 x 4 products of 16 x 8.
 DOWN, ACROSS = 4, 4
@@ -216,7 +216,7 @@ def matmul_tensor_bf16_kernel(a, b, out):
         commit()
     present, coming = np.uint32(0), np.uint32(AHEAD)
     for t in range(0, a.shape[1], DEPTH):
-        wait(ON_THE_WAY)
+        wait(IN_FLIGHT)
         cuda.syncthreads()  # the current tiles are written, and all threads have read those before
         following = np.uint32(t + AHEAD * DEPTH)
         copy_tile(a, first_row, following, a_tiles[coming], tid)
