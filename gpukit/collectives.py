@@ -1,4 +1,4 @@
-"""Collectives: the sum or the maximum of the values that the threads of a warp or block hold.
+"""Warp and block reductions: the sum or the maximum of one value per thread.
 
     total = warp_sum(value)                        lane 0 has the sum over its warp
     best = warp_max(value)                         lane 0 has the maximum of its warp
@@ -9,20 +9,20 @@
     larger(value, best)                            the comparison that defines the maximum
 
 All of them, as CUB's WarpReduce and BlockReduce
-    Threads    every thread of the warp or of the block must call it, none under a guard that
-               others fail or after a return. Blocks have whole warps, 1 to 32 of them
-    Result     undefined in other threads than the first, unless "all" is in the name
-    Order      the same in every run, so the result is reproducible bit for bit
+    Threads    every thread of the warp or block must call it, not in a divergent branch and not
+               after an early return. Blocks have whole warps, 1 to 32 of them
+    Result     undefined in threads other than the first, unless "all" is in the name
+    Order      the same in every run, so results are bit-identical
     Dtypes     float32, float64, int32 or int64; sums of integers are int64, as all in Numba are
     tid        the index of the thread in its block, x fastest
     totals     a shared array of the dtype of value, with one element per warp
-    warps      warps in the block. If it is a constant a GPU's compiler unrolls the loop, but
-               cuda.blockDim.x // WARP will do
-    Barriers   one in block_sum and block_max, after which only thread 0 reads totals. So there must
-               be a barrier before totals is used again. Two in block_all_sum and block_all_max:
-               after the second, totals may be used again at once
+    warps      warps per block. A GPU's compiler unrolls the loop if it is a constant;
+               cuda.blockDim.x // WARP works too
+    Barriers   one in block_sum and block_max, after which only thread 0 reads totals, so a barrier
+               is needed before totals is used again. Two in block_all_sum and block_all_max:
+               totals may be used again at once
 
-These are no primitives: plain Numba, which every target compiles as it is.
+They are plain Numba code, not primitives: every target compiles them unchanged.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def warp_sum(value):
 def warp_all_sum(value):
     """Return, in every lane, the sum of value over the warp: the same bits in all of them.
 
-    A butterfly: lanes whose indices differ in one bit exchange their values and add them, so
-    that no broadcast of the result is needed.
+    A butterfly reduction: lanes whose indices differ in one bit exchange their values and add
+    them, so that no broadcast of the result is needed.
     Source: CUDA C++ Programming Guide, "Warp Shuffle Functions", reduction across a warp
     """
     step = WARP // 2
@@ -80,7 +80,7 @@ def warp_all_sum(value):
 def block_sum(value, totals, tid, warps):
     """Return, in thread 0, the sum of value over the block.
 
-    Thread 0 alone adds up the warps: shuffles would take steps of all threads.
+    Thread 0 alone adds the sums of warps: shuffles would take five steps of a whole warp.
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_sum(value)
@@ -97,7 +97,7 @@ def block_sum(value, totals, tid, warps):
 def block_all_sum(value, totals, tid, warps):
     """Return, in every thread, the sum of value over the block: the same bits in all of them.
 
-    All threads read the word of one warp at a time: a broadcast, without bank conflicts.
+    All threads read the same word at a time: a broadcast, without bank conflicts.
     Source: CUB, BlockReduce with BLOCK_REDUCE_WARP_REDUCTIONS
     """
     value = warp_sum(value)
@@ -113,11 +113,11 @@ def block_all_sum(value, totals, tid, warps):
 
 @cuda.jit(device=True)
 def block_tree_sum(tile, tid):
-    """Leave the sum of tile in tile[0]: its size is a power of two; thread tid wrote tile[tid].
+    """Store the sum of tile in tile[0]: its size is a power of two; thread tid wrote tile[tid].
 
     The active threads stay contiguous, so whole warps become idle together, and they read
     neighbouring words, so there are no bank conflicts. After the last barrier inside, all
-    threads may read tile[0]; before tile is written again there must be another one.
+    threads may read tile[0]; another barrier is needed before tile is written again.
     Source: Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
     """
     cuda.syncthreads()  # the tile is full before any thread reads another thread's element

@@ -1,4 +1,4 @@
-"""Functions for kernels that Numba lacks: one instruction on a GPU, or none.
+"""Device functions that Numba lacks: 16-byte accesses, tensor cores, asynchronous copies.
 
 Each file defines its functions and runs them on the CPU targets, where every access is
 checked and counted like any other. The file of the same name with the suffix `_gpu` holds the code

@@ -1,6 +1,6 @@
 """Tensor cores: a warp multiplies two small matrices and adds a third, in one instruction.
 
-The 32 threads of a warp hold the matrices together, a few elements each, in an order that the
+The elements of the matrices are distributed over the 32 threads of a warp, in an order that the
 hardware defines. With group = lane // 4 and in_group = lane % 4 a thread has, in TF32, of
 
     a (16, 8)    a0 = a[group, in_group]         a1 = a[group + 8, in_group]
@@ -31,7 +31,7 @@ The squares lie in shared memory as matrices of 8 x 8 bfloat16, 128 bytes each w
 come in the order in which `mma_bf16` takes a, or, transposed, b0 and b1 of two products.
 
 On a GPU these are instructions (`tensor_gpu`), from compute capability 8.0 on. Without one the warp
-exchanges its elements by shuffles and each thread adds up its own four: the same numbers except for
+exchanges its elements by shuffles and each thread computes its own four sums, the same except for
 the order of additions. Source: NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8, mma.m16n8k16,
 ldmatrix.
 """
