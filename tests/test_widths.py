@@ -10,7 +10,7 @@ from gpukit.bench import ceilings, timing
 from gpukit.cli import parser
 from gpukit.course import catalogue, progress
 from tests.situations import SCRIPT
-from tests.test_cli_code import compiled  # noqa: F401 - a fixture
+from tests.cli.test_code_commands import compiled  # noqa: F401 - a fixture
 
 RACE = SCRIPT.replace("out[i] = i", "out[i * 0] = 0.1 * cuda.threadIdx.x * 3 + cuda.blockIdx.x")
 FAULTY = doctor.Machine(

@@ -6,7 +6,7 @@ process does all that once and then makes copies of itself, each of which goes o
 `python -m gpukit.course.child` would. That process knows no more than a fresh one: it has
 launched some solutions, and has nothing of gpukit.kernels.
 
-tests/test_cli.py takes the real way. Run as a module, this file is the warm process.
+tests/cli takes the real way. Run as a module, this file is the warm process.
 """
 
 from __future__ import annotations

@@ -1,0 +1,168 @@
+"""Commands and their options: help, misuse, wrong names, and the exit codes of errors."""
+
+import pytest
+
+from gpukit import cli, errors
+from gpukit.cli import parser
+
+COMMANDS = (
+    "doctor",
+    "bench",
+    "run",
+    "ptx",
+    "sass",
+    "codegen",
+    "start",
+    "list",
+    "test",
+    "hint",
+    "reset",
+    "check",
+    "profile",
+    "play",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([command, "--help"])
+    assert stop.value.code == 0
+    assert f"usage: gpukit {command}" in capsys.readouterr().out
+
+
+def test_help_names_every_command_and_the_exit_codes(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    words = capsys.readouterr().out
+    assert all(f"\n    {command} " in words for command in COMMANDS)
+    assert "Exit codes: 0" in " ".join(words.split())
+
+
+def test_help_imports_nothing_heavy(fresh_python):
+    done = fresh_python("-X", "importtime", "-m", "gpukit.cli", "--help")
+    assert done.returncode == 0
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    heavy = {"numpy", "numba", "matplotlib", "json", "asyncio", "gpukit.cuda", "importlib.metadata"}
+    assert not loaded & heavy
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out.startswith("gpukit ")
+
+
+MISUSE = (
+    [],
+    ["fly"],
+    ["test"],
+    ["check"],
+    ["profile"],
+    ["play"],
+    ["hint", "block_sum", "x"],
+    ["play", "--launches", "-1", "script.py"],
+    ["play", "--launches", "0", "script.py"],
+    ["play", "--launches", "many", "script.py"],
+    ["bench", "--seconds", "-1"],
+    ["doctor", "extra"],
+)
+
+
+@pytest.mark.parametrize("words", MISUSE, ids=" ".join)
+def test_misuse_exits_with_2_and_shows_the_usage(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(words)
+    assert stop.value.code == 2
+    assert "usage: gpukit" in capsys.readouterr().err
+
+
+def test_no_words_at_all_show_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main([])
+    words = capsys.readouterr().err
+    assert all(f"\n    {command} " in words for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["bench", "--seconds", "x"], "expected seconds between 0 and 3600, got 'x'"),
+        (["play", "--launches", "2.5", "a.py"], "expected a whole number, 1 or more, got '2.5'"),
+        (["hint", "block_sum", "x"], "expected a whole number, got 'x'"),
+        (["ptx", "--arch", "x", "matmul_tiled"], "expected one such as sm_90, got x"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_wrong_number_is_named_with_what_is_expected(words, says, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    shown = capsys.readouterr().err
+    assert says in shown
+    assert "_" not in shown.partition("error:")[2].replace("sm_90", "")
+
+
+def test_python_m_gpukit_is_the_command(fresh_python):
+    done = fresh_python("-m", "gpukit", "--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "gpukit")
+
+
+WRONG_NAMES = (
+    ["test", "blok_sum"],
+    ["hint", "blok_sum"],
+    ["reset", "blok_sum"],
+    ["hint", "block_sum", "4"],
+    ["hint", "block_sum", "0"],
+    ["test", "block_sum", "--file", "not_there.py"],
+    ["bench", "saxpi"],
+)
+
+
+@pytest.mark.parametrize("words", WRONG_NAMES, ids=" ".join)
+def test_a_wrong_name_exits_with_2_and_one_sentence(words, capsys):
+    assert cli.main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.err.startswith("gpukit: error: ")
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+
+
+def let_list_raise(monkeypatch, error):
+    def fail(_arguments):
+        raise error
+
+    monkeypatch.setattr(parser, "command", lambda name: fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.TargetError("no GPU"), 3),
+        (errors.KernelError("out of bounds"), 1),
+        (errors.LaunchError("2048 threads"), 1),
+    ],
+)
+def test_an_error_of_ours_is_one_paragraph_and_a_code(monkeypatch, capsys, error, code):
+    let_list_raise(monkeypatch, error)
+    assert cli.main(["list"]) == code
+    assert capsys.readouterr().err == f"gpukit: error: {error}\n"
+
+
+def test_a_target_that_cannot_be_used_is_the_machines_fault_and_not_the_learners(
+    shelf, fresh_python
+):
+    done = fresh_python("-m", "gpukit.cli", "test", "guarded_map", GPUKIT_TARGET="tpu")
+    assert done.returncode == 3
+    assert "GPUKIT_TARGET" in done.stderr
+
+
+def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
+    let_list_raise(monkeypatch, ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["list"])
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(monkeypatch, capsys):
+    let_list_raise(monkeypatch, KeyboardInterrupt())
+    assert cli.main(["list"]) == 130
+    assert capsys.readouterr().err == "gpukit: stopped.\n"
