@@ -1,14 +1,60 @@
-"""Answers are graded in copies of one warm process, where the system can make them."""
+"""Answers to grade, and workbooks to update, each in a folder of the test's own."""
 
-from collections.abc import Iterator
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from gpukit.course import catalogue, grade, workbook
+from tests.course.workbooks import LESSON, SECOND, write_lesson
+from tests.data.answers import Change
 from tests.exercises import forked
+from tests.notebooks import running
 
 
 @pytest.fixture(scope="package")
 def warm() -> Iterator[None]:
-    """Start children from one warm process for the whole folder."""
+    """Grade in copies of one warm process for the whole folder, where the system can make them."""
     with forked.warm():
         yield
+
+
+@pytest.fixture
+def attempt(tmp_path: Path, warm: None) -> Callable[..., grade.Report]:
+    """Grade an answer to the exercise called `name`: a text, or a change of its solution."""
+
+    def attempt(name: str, answer: str | Change, *, seconds: float | None = None) -> grade.Report:
+        exercise = catalogue.find(name)
+        file = tmp_path / "answer.py"
+        file.write_text(answer if isinstance(answer, str) else answer(exercise), encoding="utf-8")
+        if seconds is not None:
+            exercise = dataclasses.replace(exercise, seconds=seconds)
+        return grade.run(exercise, file)
+
+    return attempt
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project with two lessons and two exercises, which tests may change."""
+    project = tmp_path / "project"
+    shelf = project / "exercises" / "01_threads_blocks_grid"
+    for name in ("brighten", "guarded_map"):
+        source = running.ROOT / "exercises" / shelf.name / name
+        shutil.copytree(source, shelf / name, ignore=shutil.ignore_patterns("answer*"))
+    shutil.copy(running.ROOT / "exercises" / "README.md", project / "exercises")
+    (project / "notebooks").mkdir()
+    for name in (LESSON, SECOND):
+        write_lesson(project / name, "1 + 1", "2 + 2")
+    monkeypatch.chdir(project)
+    return project
+
+
+@pytest.fixture
+def book(project: Path, tmp_path: Path) -> Path:
+    """A workbook of that project."""
+    folder = tmp_path / "mine"
+    workbook.start(folder, project)
+    return folder

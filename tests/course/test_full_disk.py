@@ -22,9 +22,9 @@ import gpukit
 from gpukit import cli
 from gpukit.course import catalogue, grade, magic, progress, workbook
 from tests.course.test_magic import RIGHT, graded, shell
-from tests.course.test_workbook import LESSON, SECOND, TASK, project, write_lesson
+from tests.course.workbooks import LESSON, SECOND, TASK, write_lesson
 
-__all__ = ["project", "shell"]  # fixtures
+__all__ = ["shell"]  # a fixture
 
 ANSWER = "exercises/01_threads_blocks_grid/brighten/answer.py"
 GRADES = f"exercises/{progress.FILE}"

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from gpukit.course import catalogue, grade, guard, progress
-from tests.course.test_grade import GOOD_MAP, MAP
+from tests.course.maps import RIGHT
 
 pytestmark = pytest.mark.usefixtures("warm")
 BEFORE = {"block_sum": "but", "relu": "right"}
@@ -40,7 +40,7 @@ def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
     root = exercise.folder.parent.parent
     before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}
     head = "import os, time\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
-    exercise.answer.write_text(f"{head}{ABOVE[named]}\n{MAP}{GOOD_MAP}")
+    exercise.answer.write_text(f"{head}{ABOVE[named]}\n{RIGHT}")
     report = grade.run(exercise, exercise.answer)
     assert report.status == "error"
     assert report.why.startswith("Your file changed ")
@@ -76,6 +76,6 @@ def test_exercises_that_somebody_edits_while_an_answer_is_graded_stay_so(exercis
         cases.write_text(edited)
         new.write_text("# new\n")
 
-    exercise.answer.write_text(f"{MAP}{GOOD_MAP}")
+    exercise.answer.write_text(f"{RIGHT}")
     report = grade.run(exercise, exercise.answer, edit)
     assert (report.status, cases.read_text(), new.read_text()) == ("right", edited, "# new\n")

@@ -9,21 +9,12 @@ import textwrap
 import pytest
 
 from gpukit.course import catalogue, grade, runner
+from tests.course.maps import RIGHT
 
 pytestmark = [
     pytest.mark.usefixtures("warm"),
     pytest.mark.skipif(sys.platform != "linux", reason="Linux gives orphans to a keeper"),
 ]
-RIGHT = """
-import numpy as np
-from gpukit import cuda
-
-@cuda.jit
-def fahrenheit_kernel(celsius, fahrenheit):
-    i = cuda.grid(1)
-    if i < celsius.shape[0]:
-        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
-"""
 HEAD = """
 import os, signal, sys, threading, time
 from pathlib import Path
@@ -90,7 +81,7 @@ def test_a_hostile_answer_is_graded_and_leaves_no_process(name, tmp_path, monkey
     if status == "timeout":
         monkeypatch.setattr(runner, "START_SECONDS", 3.0)
     file = tmp_path / "answer.py"
-    file.write_text(HEAD + textwrap.dedent(above) + RIGHT)
+    file.write_text(HEAD + textwrap.dedent(above) + "\n" + RIGHT)
     report = grade.run(catalogue.find("guarded_map"), file)
     assert report.status == status, report.why
     left = tmp_path / "pids"

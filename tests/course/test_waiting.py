@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from gpukit.course import catalogue, grade, waiting
-from tests.course.test_grade import GOOD_MAP, MAP
+from tests.course.maps import GOOD_MAP, MAP
 
 WAIT = 60.0
 

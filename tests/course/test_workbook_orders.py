@@ -7,9 +7,7 @@ import pytest
 
 from gpukit import cli
 from gpukit.course import catalogue, cells, progress, workbook
-from tests.course.test_workbook import LESSON, SECOND, TASK, book, project, write_lesson
-
-__all__ = ["book", "project"]  # fixtures
+from tests.course.workbooks import LESSON, SECOND, TASK, write_lesson
 
 STEPS = 14
 

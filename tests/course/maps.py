@@ -1,0 +1,10 @@
+"""The text of a right answer to the exercise guarded_map, in pieces."""
+
+HEAD = "import numpy as np\nfrom gpukit import cuda\n\n"
+MAP = HEAD + "@cuda.jit\ndef fahrenheit_kernel(celsius, fahrenheit):\n"
+GOOD_MAP = """
+    i = cuda.grid(1)
+    if i < celsius.shape[0]:
+        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+"""
+RIGHT = MAP + GOOD_MAP
