@@ -9,8 +9,8 @@ from gpukit import cli, doctor, errors
 from gpukit.bench import ceilings, timing
 from gpukit.cli import parser
 from gpukit.course import catalogue, progress
-from tests.situations import SCRIPT
 from tests.cli.test_code_commands import compiled  # noqa: F401 - a fixture
+from tests.situations.obstacles import SCRIPT
 
 RACE = SCRIPT.replace("out[i] = i", "out[i * 0] = 0.1 * cuda.threadIdx.x * 3 + cuda.blockIdx.x")
 FAULTY = doctor.Machine(

@@ -4,13 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-
-pytest.importorskip("gpukit.cpu.dispatcher")
+from tests.conftest import ROOT
 
 RUN = (
     "import sys; from gpukit.standin import script; "

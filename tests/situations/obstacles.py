@@ -21,8 +21,9 @@ from typing import Any
 import pytest
 
 from gpukit.checked.engine import entries
+from tests.conftest import ROOT
 
-EXERCISES = Path(__file__).resolve().parent.parent / "exercises"
+EXERCISES = ROOT / "exercises"
 EXERCISE = "guarded_map"
 MINE = "# mine\n"
 

@@ -1,0 +1,26 @@
+"""Code that runs in a Python process of its own, because imports leave traces."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+from tests.conftest import ROOT
+
+BEGIN = "import gpukit.standin as s; s.install()\n"
+
+
+def python(code, cwd=None, **environment):
+    """Run code in a fresh Python with gpukit on its path; return what it printed."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("GPUKIT", "NUMBA"))}
+    env |= {"PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        env=env,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
