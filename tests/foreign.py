@@ -12,3 +12,11 @@ class Foreign:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
+
+
+class OnGpu:
+    """An array of another library on a GPU: it shows only where its memory is."""
+
+    def __init__(self, array):
+        self.kept = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__

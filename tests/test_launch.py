@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors, launch
-from tests.foreign import Foreign
+from tests.foreign import Foreign, OnGpu
 
 CEIL_DIV = [(0, 256, 0), (1, 256, 1), (255, 256, 1), (256, 256, 1), (257, 256, 2), (7, 1, 7)]
 
@@ -166,18 +166,11 @@ def test_empty_has_the_shape_and_dtype_asked_for():
     assert (tuple(out.shape), out.dtype) == ((2, 3), np.float32)
 
 
-class OnGpu:
-    """A GPU array of another library."""
-
-    def __init__(self, array):
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
-
-
 def test_as_array_reads_the_memory_of_another_library_in_place():
-    given = np.arange(5, dtype=np.float32)
-    array = launch.as_array(Foreign(given))
-    assert isinstance(array, np.ndarray)
-    assert np.shares_memory(array, given)
+    array = np.arange(5, dtype=np.float32)
+    made = launch.as_array(Foreign(array))
+    assert isinstance(made, np.ndarray)
+    assert np.shares_memory(made, array)
 
 
 def test_as_array_makes_a_device_array_of_what_is_on_a_gpu():

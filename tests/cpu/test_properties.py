@@ -1,13 +1,12 @@
 """What kernels and device functions say of themselves, and options that limit them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import float32, float64, int32, int64, void
 from numba.core.types import boolean
 
 from gpukit import cuda, errors, target
+from tests.foreign import OnGpu
 
 pytestmark = pytest.mark.skipif(
     target.wanted() == "cuda", reason="sizes and messages are those of gpukit"
@@ -160,15 +159,7 @@ def test_device_function_with_a_signature_wraps_integers():
 # Captured device arrays
 
 
-class Foreign:
-    """A device array of another library, as the interface shows it."""
-
-    def __init__(self, array):
-        self.array = array
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
-
-
-@pytest.mark.parametrize("wrapped", [lambda a: a, Foreign], ids=["gpukit", "foreign"])
+@pytest.mark.parametrize("wrapped", [lambda a: a, OnGpu], ids=["gpukit", "foreign"])
 def test_captured_device_array_is_read_and_written_where_it_is(wrapped):
     device = cuda.to_device(np.arange(4.0))
     captured = wrapped(device)
