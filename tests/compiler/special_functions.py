@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 from tests.compiler import special_rules
@@ -17,7 +18,8 @@ from tests.compiler.special_rules import (
 # --- Rows: functions --------------------------------------------------------------------------
 
 # Function, then argument > result; of two arguments (a, b) > result. The special values of each
-# page of the CUDA Math API, with those that no rounding can change.
+# page of the CUDA Math API and of the C standard (C99, annex F.9), with those that no rounding can
+# change.
 _ONE = """
 exp       nan>nan inf>inf -inf>0 0>1 -0>1
 exp2      nan>nan inf>inf -inf>0 0>1 -0>1 3>8 -1>0.5
@@ -30,9 +32,9 @@ log1p     nan>nan inf>inf -inf>nan -2>nan -1>-inf 0>0 -0>-0
 sin       nan>nan inf>nan -inf>nan 0>0 -0>-0
 cos       nan>nan inf>nan -inf>nan 0>1 -0>1
 tan       nan>nan inf>nan -inf>nan 0>0 -0>-0
-asin      nan>nan inf>nan -inf>nan 2>nan -2>nan 0>0 -0>-0
-acos      nan>nan inf>nan -inf>nan 2>nan -2>nan 1>0
-atan      nan>nan 0>0 -0>-0
+asin      nan>nan inf>nan -inf>nan 2>nan -2>nan 0>0 -0>-0 1>pi/2 -1>-pi/2
+acos      nan>nan inf>nan -inf>nan 2>nan -2>nan 1>0 -1>pi 0>pi/2 -0>pi/2
+atan      nan>nan 0>0 -0>-0 inf>pi/2 -inf>-pi/2 1>pi/4
 sinh      nan>nan inf>inf -inf>-inf 0>0 -0>-0
 cosh      nan>nan inf>inf -inf>inf 0>1 -0>1
 tanh      nan>nan inf>1 -inf>-1 0>0 -0>-0
@@ -44,7 +46,7 @@ cbrt      nan>nan inf>inf -inf>-inf 0>0 -0>-0
 rsqrt     nan>nan inf>0 -inf>nan -1>nan 0>inf -0>-inf 1>1
 rcbrt     nan>nan inf>0 -inf>-0 0>inf -0>-inf
 erf       nan>nan inf>1 -inf>-1 0>0 -0>-0
-erfc      nan>nan inf>0 -inf>2
+erfc      nan>nan inf>0 -inf>2 0>1
 erfinv    nan>nan 0>0 -0>-0 1>inf -1>-inf 2>nan -2>nan
 erfcinv   nan>nan 0>inf -0>inf 2>-inf 3>nan -1>nan
 erfcx     nan>nan inf>0 -inf>inf
@@ -69,70 +71,49 @@ fmin      (nan,1)>1 (1,nan)>1 (nan,nan)>nan (0,-0)>-0 (-0,0)>-0 (0,0)>0 (inf,nan
 fdim      (nan,1)>nan (1,nan)>nan (inf,inf)>0 (3,1)>2 (1,3)>0 (inf,1)>inf
 fmod      (nan,1)>nan (1,nan)>nan (inf,1)>nan (1,0)>nan (1,inf)>1 (-0,1)>-0 (0,1)>0 (-3,2)>-1
 remainder (nan,1)>nan (1,nan)>nan (inf,1)>nan (1,0)>nan (1,inf)>1 (-0,1)>-0 (0,1)>0 (3,2)>-1
-hypot     (inf,nan)>inf (nan,inf)>inf (-inf,1)>inf (1,nan)>nan (0,-0)>0
-atan2     (nan,1)>nan (1,nan)>nan (0,1)>0 (-0,1)>-0 (0,inf)>0 (-0,inf)>-0
+hypot     (inf,nan)>inf (nan,inf)>inf (-inf,1)>inf (1,nan)>nan (0,-0)>0 (nan,-inf)>inf (nan,1)>nan
+atan2     (nan,1)>nan (1,nan)>nan (0,1)>0 (-0,1)>-0 (0,-1)>pi (-0,-1)>-pi (0,0)>0 (-0,0)>-0
+atan2     (0,-0)>pi (-0,-0)>-pi (1,0)>pi/2 (-1,-0)>-pi/2 (0,inf)>0 (-0,inf)>-0 (1,inf)>0 (-1,inf)>-0
+atan2     (1,-inf)>pi (-1,-inf)>-pi (inf,1)>pi/2 (-inf,1)>-pi/2 (inf,inf)>pi/4 (-inf,inf)>-pi/4
+atan2     (inf,-inf)>3pi/4 (-inf,-inf)>-3pi/4
 copysign  (1,-0)>-1 (inf,-1)>-inf (-0,1)>0
 nextafter (nan,1)>nan (1,nan)>nan (0,-0)>-0 (-0,0)>0 (1,1)>1 (inf,inf)>inf
 pow       (nan,0)>1 (1,nan)>1 (nan,1)>nan (2,nan)>nan (-1,inf)>1 (-1,-inf)>1 (0,-1)>inf (-0,-1)>-inf
 pow       (0,-2)>inf (-0,-2)>inf (0,3)>0 (-0,3)>-0 (0,2)>0 (-0,2)>0 (0.5,inf)>0 (2,inf)>inf
 pow       (0.5,-inf)>inf (2,-inf)>0 (-inf,3)>-inf (-inf,2)>inf (-inf,-1)>-0 (inf,-1)>0 (-2,0.5)>nan
-pow       (-2,3)>-8 (0,-inf)>inf (-0,-inf)>inf (0,0)>1 (inf,0)>1
+pow       (-2,3)>-8 (0,-inf)>inf (-0,-inf)>inf (0,0)>1 (inf,0)>1 (0,-3)>inf (-0,-3)>-inf (-0,-2)>inf
+pow       (0,-0.5)>inf (-0,-0.5)>inf (-0,0.5)>0 (1,inf)>1 (nan,-0)>1 (-1,0.5)>nan (-0.5,-inf)>inf
+pow       (-2,inf)>inf (-inf,-3)>-0 (-inf,-2)>0 (-inf,-0.5)>0 (-inf,0.5)>inf (inf,1)>inf
+pow       (-2,-2)>0.25 (-1,nan)>nan
 """
-_IN_MATH = {
-    "tgamma": "gamma",
-    **{
-        n: n
-        for n in (
-            "exp",
-            "expm1",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asinh",
-            "acosh",
-            "atanh",
-            "sqrt",
-            "erf",
-            "erfc",
-            "lgamma",
-            "fabs",
-            "ceil",
-            "floor",
-            "trunc",
-            "fmod",
-            "remainder",
-            "hypot",
-            "atan2",
-            "copysign",
-            "nextafter",
-            "pow",
-        )
-    },
-}
+_IN_MATH = """
+exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt erf
+erfc lgamma fabs ceil floor trunc fmod remainder hypot atan2 copysign nextafter pow
+"""
 
 
 def _functions() -> list[Row]:
     rows = []
     for count, table in ((1, _ONE), (2, _TWO)):
+        known: dict[str, dict[tuple[str, ...], float]] = {}
         for line in table.strip().splitlines():
             name, *pairs = line.split()
-            rows += _spellings(name, count, dict(_pair(p) for p in pairs))
+            known.setdefault(name, {}).update(map(_pair, pairs))
+        rows += [row for name in known for row in _spellings(name, count, known[name])]
     return rows
 
 
 def _pair(text: str) -> tuple[tuple[str, ...], float]:
     given, result = text.split(">")
-    return tuple(_key(float(v)) for v in given.strip("()").split(",")), float(result)
+    return tuple(_key(float(v)) for v in given.strip("()").split(",")), _value(result)
+
+
+def _value(text: str) -> float:
+    """Return a number, or a fraction of pi such as `-3pi/4`."""
+    if "pi" not in text:
+        return float(text)
+    times, _, parts = text.partition("pi")
+    return {"": 1, "-": -1, "3": 3, "-3": -3}[times] * math.pi / int(parts.strip("/") or 1)
 
 
 def _key(value: float) -> str:
@@ -149,8 +130,10 @@ def _spellings(name: str, count: int, known: dict[tuple[str, ...], float]) -> li
     rows = []
     for kind, ending in (("f4", "f"), ("f8", "")):
         spelled = [f"cuda.libdevice.{name}{ending}({arguments})"]
-        if name in _IN_MATH:
-            spelled.append(f"math.{_IN_MATH[name]}({arguments})")
+        if name in _IN_MATH.split():
+            spelled.append(f"math.{name}({arguments})")
+        if name == "tgamma":
+            spelled.append("math.gamma(x)")
         if name == "pow":
             spelled.append("x ** y")
         if name == "cbrt":
