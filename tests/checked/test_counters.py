@@ -14,7 +14,7 @@ import gpukit
 from gpukit import cuda
 from gpukit.checked.counters import COUNTERS, LARGEST, Counts
 from gpukit.checked.profile import Profile
-from tests.checked.access import definitions, in_global, in_shared, kernels
+from tests.checked.access import access_kernels, definitions, in_global, in_shared
 from tests.checked.access.pattern import PLAIN, in_line, numbers
 from tests.checked.access.patterns import PATTERNS
 
@@ -131,7 +131,7 @@ def test_any_affine_load_costs_what_numpy_counts(
     index, c = shifted(block, a, b, lead)
     size, threads = np.dtype(dtype).itemsize, block[0] * block[1]
     source, out = numbers(int(index.max()) + 1, dtype), np.zeros(threads, dtype)
-    run = gpukit.profile(kernels.affine_kernel)[grid, block]
+    run = gpukit.profile(access_kernels.affine_kernel)[grid, block]
     total = run(source, out, a, b, c, 1, block[0], 0).total
     figures = definitions.global_figures("load", size * index, size)
     figures |= definitions.global_figures("store", size * np.arange(threads), size)
@@ -149,7 +149,7 @@ def test_a_gather_at_affine_indices_costs_the_same(launch: Any, a: int, b: int, 
     index, _ = shifted(block, a, b, lead)
     size, out = np.dtype(dtype).itemsize, np.zeros(len(index), dtype)
     source = numbers(int(index.max()) + 1, dtype)
-    found = gpukit.profile(kernels.gather_kernel)[1, block](source, index, out)
+    found = gpukit.profile(access_kernels.gather_kernel)[1, block](source, index, out)
     figures = definitions.global_figures("load", size * index, size)
     assert counted(found.arrays["x"], figures) == figures
 
@@ -164,7 +164,9 @@ def test_any_affine_index_in_shared_memory_costs_what_numpy_counts(
     index, c = shifted(block, a, b, lead)
     size, out = np.dtype(dtype).itemsize, numbers(block[0] * block[1], dtype)
     bytes_ = size * (int(index.max()) + 1)
-    total = gpukit.profile(kernels.shared_affine(dtype))[1, block, 0, bytes_](out, a, b, c).total
+    total = gpukit.profile(access_kernels.shared_affine(dtype))[1, block, 0, bytes_](
+        out, a, b, c
+    ).total
     figures = definitions.shared_figures("load", size * index, size)
     figures |= definitions.shared_figures("store", size * index, size)
     assert counted(total, figures) == figures
@@ -178,7 +180,7 @@ def test_any_atomics_cost_what_numpy_counts(
 ) -> None:
     index = [random.randrange(bins) for _ in range(threads)]
     at, out = np.array(index), cuda.to_device(np.zeros(112, np.int32))
-    total = gpukit.profile(kernels.atomic_kernel)[1, len(at)](at, out[first:]).total
+    total = gpukit.profile(access_kernels.atomic_kernel)[1, len(at)](at, out[first:]).total
     figures = definitions.global_figures("atomic", 4 * (at + first), 4) | {
         "atomic_serial": definitions.most_alike(at),
         "atomic_contention": int(np.bincount(at).max()),
@@ -192,7 +194,7 @@ def test_any_atomics_cost_what_numpy_counts(
 def test_no_shape_of_a_block_is_special(block: tuple[int, int], a: int, b: int) -> None:
     index, c = shifted(block, a, b, 0)
     source, out = numbers(int(index.max()) + 1), numbers(len(index))
-    run = gpukit.profile(kernels.affine_kernel)[1, block]
+    run = gpukit.profile(access_kernels.affine_kernel)[1, block]
     total = run(source, out, a, b, c, 1, block[0], 0).total
     figures = definitions.global_figures("load", 4 * index, 4)
     assert counted(total, figures) == figures
@@ -202,7 +204,7 @@ def test_no_shape_of_a_block_is_special(block: tuple[int, int], a: int, b: int) 
 
 
 def test_a_numpy_view_counts_as_a_fresh_copy() -> None:
-    launch = gpukit.profile(kernels.affine_kernel)[1, 32]
+    launch = gpukit.profile(access_kernels.affine_kernel)[1, 32]
     total = launch(numbers(64)[3:], numbers(64)[5:], *PLAIN, *PLAIN).total
     assert total["global_load_sectors"] == total["global_store_sectors"] == 4
 
@@ -210,7 +212,7 @@ def test_a_numpy_view_counts_as_a_fresh_copy() -> None:
 @given(st.integers(0, 60), st.integers(1, 5))
 def test_a_view_of_device_memory_keeps_its_place(first: int, step: int) -> None:
     memory = cuda.to_device(numbers(60 + 32 * 5))
-    launch = gpukit.profile(kernels.affine_kernel)[1, 32]
+    launch = gpukit.profile(access_kernels.affine_kernel)[1, 32]
     total = launch(memory[first::step], numbers(32), *PLAIN, *PLAIN).total
     assert total["global_load_sectors"] == in_line(32, 4 * step, 4, 4 * first)
 
@@ -218,7 +220,7 @@ def test_a_view_of_device_memory_keeps_its_place(first: int, step: int) -> None:
 def test_counters_begin_at_zero_in_every_launch() -> None:
     def launch() -> dict[str, int]:
         index, out = np.zeros(48, np.int64), np.zeros(1, np.int32)
-        return gpukit.profile(kernels.atomic_kernel)[2, 24](index, out).total.values
+        return gpukit.profile(access_kernels.atomic_kernel)[2, 24](index, out).total.values
 
     first = launch()
     assert first["atomic_contention"] == 48

@@ -14,7 +14,7 @@ from gpukit.cpu import random
 from tests import often
 from tests.bugs.corpus import BUGS, CORRECT, Bug, Correct, report_of
 from tests.checked.quoted import foreign
-from tests.programs.running import PROGRAMS, run
+from tests.programs.collected import PROGRAMS, run
 
 N = 32
 

@@ -21,7 +21,7 @@ from tests.compiler import hostile
 from tests.compiler.hostile import MODES, Exchange
 from tests.compiler.hostile_runs import outcome, recording
 from tests.compiler.strategies import Program, make_program
-from tests.programs.running import PROGRAMS, run
+from tests.programs.collected import PROGRAMS, run
 
 MADE = int(os.environ.get("GPUKIT_EXAMPLES", "500"))
 TOGETHER = 25  # kernels of one test

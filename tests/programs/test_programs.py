@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.programs.running import PROGRAMS, Program, run
+from tests.programs.collected import PROGRAMS, Program, run
 
 pytestmark = pytest.mark.programs
 

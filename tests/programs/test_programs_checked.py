@@ -11,7 +11,7 @@ import pytest
 
 from gpukit import target
 from gpukit.checked import process
-from tests.programs.running import PROGRAMS, Program, run
+from tests.programs.collected import PROGRAMS, Program, run
 
 pytestmark = pytest.mark.programs
 

@@ -1,7 +1,5 @@
 """Whole scripts for `numba.cuda`, unchanged, through `gpukit run` and `gpukit check`."""
 
-from __future__ import annotations
-
 import pytest
 
 pytestmark = pytest.mark.programs

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda
-from tests.checked.access import definitions, kernels
+from tests.checked.access import access_kernels, definitions
 from tests.checked.access.pattern import (
     PLAIN,
     Pattern,
@@ -89,12 +89,12 @@ def transposes() -> Iterator[Pattern]:
         across, down = 32 * rows * max(block[0] // 8, 1), 32 * block[0] * max(rows // 8, 1)
         name = f"transpose in {block[0]} by {block[1]}"
         figures = loads(32, across) | stores(32, down)
-        yield _on(name, kernels.transpose_kernel, (grid, block), figures, _square, _square)
+        yield _on(name, access_kernels.transpose_kernel, (grid, block), figures, _square, _square)
     for pad, degree in ((0, 32), (1, 1), (2, 2), (16, 16)):
         tile = shared("load", 32, 32 * degree, 32) | shared("store", 32, 32, 32)
         figures, launch = loads(32, 128) | stores(32, 128) | tile, (1, (32, 32))
         name = f"tiled transpose, padding {pad}"
-        yield _on(name, kernels.tiled_transpose(pad), launch, figures, _square, _square)
+        yield _on(name, access_kernels.tiled_transpose(pad), launch, figures, _square, _square)
 
 
 def _view(name: str, sectors: int, make: Callable[[], Any]) -> Pattern:
@@ -104,7 +104,7 @@ def _view(name: str, sectors: int, make: Callable[[], Any]) -> Pattern:
         return make(), np.zeros(32, np.float32), *PLAIN, *PLAIN
 
     figures = loads(1, sectors) | stores(1, 4)
-    return Pattern(name, kernels.affine_kernel, (1, 32), arguments, figures)
+    return Pattern(name, access_kernels.affine_kernel, (1, 32), arguments, figures)
 
 
 def views() -> Iterator[Pattern]:
@@ -117,7 +117,7 @@ def views() -> Iterator[Pattern]:
     figures = loads(8, 8 * 16) | stores(8, 8 * 4)
     yield _on(
         "an array in Fortran order",
-        kernels.copy_2d_kernel,
+        access_kernels.copy_2d_kernel,
         (1, (16, 16)),
         figures,
         lambda: np.asfortranarray(_square()),
@@ -135,7 +135,7 @@ def indirect() -> Iterator[Pattern]:
     elsewhere, in_order = definitions.sectors(4 * index, 4), 2 * in_line(32, 8)
     yield _on(
         "gather of a permutation",
-        kernels.gather_kernel,
+        access_kernels.gather_kernel,
         (1, 64),
         loads(4, in_order + elsewhere) | stores(2, 8),
         lambda: numbers(256),
@@ -144,7 +144,7 @@ def indirect() -> Iterator[Pattern]:
     )
     yield _on(
         "scatter to a permutation",
-        kernels.scatter_kernel,
+        access_kernels.scatter_kernel,
         (1, 64),
         loads(4, in_order + 8) | stores(2, elsewhere),
         lambda: numbers(64),
@@ -154,7 +154,7 @@ def indirect() -> Iterator[Pattern]:
     for n, warps, cost in ((1, 1, 1), (70, 3, 9), (96, 3, 12), (100, 4, 13)):
         yield _on(
             f"guard at {n} of 128",
-            kernels.guarded_kernel,
+            access_kernels.guarded_kernel,
             (1, 128),
             loads(warps, cost) | stores(warps, cost),
             lambda n=n: numbers(n),
@@ -165,7 +165,7 @@ def indirect() -> Iterator[Pattern]:
         cost = in_line(32, 8 + padding, 4, 4)
         yield _on(
             f"a field of records of {8 + padding} bytes",
-            kernels.field_kernel,
+            access_kernels.field_kernel,
             (1, 32),
             loads(1, cost) | stores(1, 4) | {"global_bytes_asked": 256},
             lambda p=padding: _records(p),
@@ -185,7 +185,7 @@ def atomics() -> Iterator[Pattern]:
         }
         yield _on(
             f"atomics on {bins} elements",
-            kernels.atomic_kernel,
+            access_kernels.atomic_kernel,
             (2, 48),
             figures,
             lambda i=index: i,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.checked.access import definitions, kernels
+from tests.checked.access import access_kernels, definitions
 from tests.checked.access.pattern import (
     PLAIN,
     Pattern,
@@ -84,7 +84,7 @@ def gathers() -> Iterator[Pattern]:
         yield shared_gather(name, index, both(1, degree, 1))
     yield Pattern(
         "two views of dynamic memory",
-        kernels.views_kernel,
+        access_kernels.views_kernel,
         (1, 32, 0, 512),
         lambda: (numbers(32), 40),
         both(2, 3, 2),
@@ -103,7 +103,7 @@ def atomics() -> Iterator[Pattern]:
             return index, np.zeros(48, np.int32)
 
         name = f"shared atomics on {bins} elements"
-        yield Pattern(name, kernels.shared_atomic_kernel, (2, 48), make, figures, SERIAL)
+        yield Pattern(name, access_kernels.shared_atomic_kernel, (2, 48), make, figures, SERIAL)
 
 
 GROUPS = (strides, sizes, blocks, gathers, atomics)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.checked.access import definitions, kernels
+from tests.checked.access import access_kernels, definitions
 
 Form = tuple[int, int, int]  # a, b, c of the index a * threadIdx.x + b * threadIdx.y + c
 PLAIN: Form = (1, 0, 0)
@@ -85,7 +85,7 @@ def affine(
         return source, np.zeros(_extent(block, store), dtype), *load, *store
 
     differs = SPLIT if dtype is np.complex128 else ""
-    return Pattern(name, kernels.affine_kernel, (1, block), make, figures, differs)
+    return Pattern(name, access_kernels.affine_kernel, (1, block), make, figures, differs)
 
 
 def shared_affine(
@@ -103,7 +103,7 @@ def shared_affine(
 
     differs = SPLIT if dtype is np.complex128 else ""
     return Pattern(
-        name, kernels.shared_affine(dtype), (1, block, 0, nbytes), make, figures, differs
+        name, access_kernels.shared_affine(dtype), (1, block, 0, nbytes), make, figures, differs
     )
 
 
@@ -115,4 +115,4 @@ def shared_gather(name: str, index: Any, figures: dict[str, int]) -> Pattern:
         return index, numbers(len(index))
 
     launch = (1, len(index), 0, 4 * (int(index.max()) + 1))
-    return Pattern(name, kernels.shared_gather(np.float32), launch, make, figures)
+    return Pattern(name, access_kernels.shared_gather(np.float32), launch, make, figures)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from tests.against_torch.agreement import dtypes, many, numbers, seeds
+from tests.against_torch.torch_agreement import dtypes, many, numbers, seeds
 
 STEPS = 100
 rates = st.floats(1e-4, 0.1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import gpukit
 from gpukit.kernels import conv
 from gpukit.kernels.conv import one_d
-from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
+from tests.against_torch.torch_agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 # Each filter in constant memory is compiled: a second.
 VARIANTS = [variant.name for variant in conv.VARIANTS if variant.name != "constant"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gpukit
 from gpukit.kernels import softmax
-from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
+from tests.against_torch.torch_agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 shapes = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 variants = st.sampled_from([variant.name for variant in softmax.VARIANTS])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
+from tests.against_torch.torch_agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 lengths = st.integers(1, 70)
 widths = st.integers(1, 70)  # beyond the 64 columns of a tile

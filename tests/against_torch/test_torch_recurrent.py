@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
+from tests.against_torch.torch_agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 sizes = st.integers(1, 40)
 variants = st.sampled_from(["fused", "separate"])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
+from tests.against_torch.torch_agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 reductions = st.sampled_from(["mean", "sum", "none"])
 shapes = st.lists(st.integers(0, 12), max_size=4)
