@@ -7,8 +7,9 @@ import textwrap
 from typing import Any
 
 import numpy as np
+import pytest
 
-from gpukit import cuda
+from gpukit import cuda, errors
 
 _cells = itertools.count()
 
@@ -21,3 +22,22 @@ def kernel_of(body: str, signature: str = "a", **names: Any) -> Any:
     scope = {"cuda": cuda, "np": np, "math": math, **names}
     exec(compile(text, file, "exec"), scope)
     return scope["bad_kernel"]
+
+
+def refusal(kernel: Any, body: str, kind: type[errors.CompileError]) -> str:
+    """Return what a launch is refused with, after a look at the line that it names.
+
+    That line of the body ends in the comment `# here`, or is the last.
+    """
+    a = np.zeros(4)
+    with pytest.raises(kind) as caught:
+        kernel[1, 4](a)
+    assert not a.any()
+    error, text = caught.value, str(caught.value)
+    lines = body.splitlines()
+    marked = [line for line in lines if line.endswith("# here")] or lines[-1:]
+    assert [error.source.strip()] == [line.strip() for line in marked], text
+    assert f"{error.file}:{error.line} in " in text
+    assert f"> {error.source.strip()}" in text
+    assert error.kernel == "bad_kernel"
+    return text
