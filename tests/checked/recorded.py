@@ -1,7 +1,5 @@
 """Kernels to record, and questions to ask of a recording."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import gpukit
@@ -63,13 +61,6 @@ def reduce_kernel(x, total):
 
 
 @cuda.jit
-def count_kernel(x, counts):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        cuda.atomic.add(counts, x[i], 1)
-
-
-@cuda.jit
 def rows_kernel(x, out):
     row = cuda.local.array(3, dtype=np.float32)
     i = cuda.grid(1)
@@ -77,13 +68,6 @@ def rows_kernel(x, out):
         for k in range(3):
             row[k] = x[i, k]
         out[i] = row[0] + row[1] + row[2]
-
-
-@cuda.jit
-def copy_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = x[i]
 
 
 @cuda.jit

@@ -1,7 +1,5 @@
 """gpukit.check and many blocks: their order, grids in step, and one launch after another."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -11,18 +9,15 @@ import gpukit
 from gpukit import cuda
 from gpukit.checked import order, shadow_memory
 from gpukit.compiler import checker_state
+from tests.checked.plain_kernels import (
+    BLOCK,
+    N,
+    count_kernel,
+    fill_kernel,
+    sum_kernel,
+    unguarded_kernel,
+)
 from tests.checked.reports import kinds, line_of
-
-N = 70
-BLOCK = 32
-
-
-@cuda.jit
-def unguarded_kernel(out, seen):
-    i = cuda.grid(1)
-    out[i] = 7
-    seen[0] = i
-
 
 # --- The order of blocks ---------------------------------------------------------------------
 
@@ -32,13 +27,6 @@ def slots_kernel(x, out, next_slot):
     i = cuda.grid(1)
     if i < x.shape[0]:
         out[cuda.atomic.add(next_slot, 0, 1)] = x[i]
-
-
-@cuda.jit
-def sum_kernel(x, total):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        cuda.atomic.add(total, 0, x[i])
 
 
 def test_an_answer_that_depends_on_the_order_of_blocks_is_a_warning():
@@ -119,13 +107,6 @@ def test_more_blocks_than_a_gpu_holds_cannot_wait_for_each_other():
 # --- One launch after another ----------------------------------------------------------------
 
 
-@cuda.jit
-def fill_kernel(out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = i
-
-
 def test_what_an_earlier_launch_wrote_is_no_race_in_a_later_one():
     x = np.zeros(96, np.int32)
     checker = gpukit.check(fill_kernel)[3, BLOCK]
@@ -200,13 +181,6 @@ def test_two_threads_of_python_may_check_at_once():
     for worker in workers:
         worker.join()
     assert wrong == []
-
-
-@cuda.jit
-def count_kernel(x, out):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        cuda.atomic.add(out, x[i], 1)
 
 
 def test_profile_of_atomics_leaves_nothing_that_a_check_misreads():

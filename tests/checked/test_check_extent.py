@@ -5,8 +5,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-
-BLOCK = 32
+from tests.checked.plain_kernels import copy_kernel, copy_unguarded_kernel, ones
 
 
 @cuda.jit
@@ -41,28 +40,11 @@ def triangle_kernel(a):
 
 
 @cuda.jit
-def copy_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = x[i]
-
-
-@cuda.jit
 def copy_counted_kernel(x, out, n):
     i = cuda.grid(1)
     if i >= n:
         return
     out[i] = x[i]
-
-
-@cuda.jit
-def copy_unguarded_kernel(x, out):
-    i = cuda.grid(1)
-    out[i] = x[i]
-
-
-def ones(*shape):
-    return np.ones(shape, np.float32)
 
 
 def severities(kernel, shape, *arguments):

@@ -5,6 +5,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda, errors
+from tests.checked.plain_kernels import collide_kernel
 
 ROWS = 40
 
@@ -25,11 +26,6 @@ def ellipsis_kernel(out):
 
 
 @cuda.jit
-def one_row_kernel(out):
-    out[0] = cuda.threadIdx.x
-
-
-@cuda.jit
 def one_slice_kernel(out):
     out[0, 1:] = cuda.threadIdx.x
 
@@ -46,7 +42,7 @@ def test_columns_that_are_written_whole_have_no_finding():
     assert gpukit.check(ellipsis_kernel)[1, ROWS](out).findings == []
 
 
-@pytest.mark.parametrize("kernel", [one_row_kernel, one_slice_kernel])
+@pytest.mark.parametrize("kernel", [collide_kernel, one_slice_kernel])
 def test_two_threads_that_write_one_row_are_a_race(kernel):
     (found,) = gpukit.check(kernel)[1, 64](np.zeros((1, 3), np.float32)).errors
     assert (found.kind, found.array) == ("global-race", "out")

@@ -1,7 +1,5 @@
 """gpukit.check while a launch runs: what stops it, and what survives."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import textwrap
@@ -12,20 +10,10 @@ import pytest
 import gpukit
 from gpukit import cuda
 from gpukit.checked import instrumented as checked_launch
+from tests.checked.plain_kernels import BLOCK, N, unguarded_kernel
 from tests.checked.reports import kinds, line_of
 
-N = 70
-BLOCK = 32
-
-
 # --- Accesses outside an array ---------------------------------------------------------------
-
-
-@cuda.jit
-def unguarded_kernel(out, seen):
-    i = cuda.grid(1)
-    out[i] = 7
-    seen[0] = i
 
 
 @cuda.jit

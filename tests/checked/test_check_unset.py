@@ -1,23 +1,13 @@
 """gpukit.check and memory that holds no value: who writes device_array, and who is noticed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import gpukit
 from gpukit import cuda, launch
+from tests.checked.plain_kernels import BLOCK, N, copy_kernel
 
-N = 70
-BLOCK = 32
 PAIR = np.dtype([("left", np.float32), ("right", np.float32)])
-
-
-@cuda.jit
-def copy_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = x[i]
 
 
 @cuda.jit

@@ -4,21 +4,10 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, errors
+from gpukit import errors
+from tests.checked.plain_kernels import collide_kernel, double_kernel
 
 pytestmark = pytest.mark.cpu
-
-
-@cuda.jit
-def double_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = 2 * x[i]
-
-
-@cuda.jit
-def racing_kernel(out):
-    out[0] = cuda.threadIdx.x
 
 
 def quadruple(x, out):
@@ -30,12 +19,12 @@ def quadruple(x, out):
 def test_check_returns_one_report_for_all_launches_of_a_function():
     def both(x, out):
         quadruple(x, out)
-        racing_kernel[1, 32](np.zeros(1, np.int32))
+        collide_kernel[1, 32](np.zeros(1, np.int32))
 
     report = gpukit.check(both)(np.ones(5), np.zeros(5))
     assert report.launches == 3
     assert [(found.kernel, "race" in found.kind) for found in report.errors] == [
-        ("racing_kernel", True)
+        ("collide_kernel", True)
     ]
 
 
@@ -66,7 +55,7 @@ def test_later_launches_are_plain_when_a_function_fails():
 
     with pytest.raises(RuntimeError, match="stop"):
         gpukit.check(failing)()
-    racing_kernel[1, 32](np.zeros(1, np.int32))
+    collide_kernel[1, 32](np.zeros(1, np.int32))
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile])

@@ -1,7 +1,5 @@
 """Checking all launches of a process: GPUKIT_TARGET=checked, `with checking()`, and the bar."""
 
-from __future__ import annotations
-
 import io
 import sys
 import textwrap
@@ -11,12 +9,12 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from gpukit import cuda, errors, status
+from gpukit import errors, status
 from gpukit.checked import process, progress
 from gpukit.checked.engine import entries
+from tests.checked.plain_kernels import BLOCK, collide_kernel, fill_kernel
 from tests.checked.scripts import KERNELS
 
-BLOCK = 32
 HEAD = "\nimport warnings\nimport numpy as np\nfrom gpukit import cuda\n" + KERNELS
 RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
 FLOAT64_LINE = 1 + HEAD.split("\n").index("        out[i] = 0.1 * x[i]")
@@ -175,18 +173,6 @@ def test_a_launch_by_forall_is_checked(script):
 
 
 # --- with checking() -------------------------------------------------------------------------
-
-
-@cuda.jit
-def collide_kernel(out):
-    out[0] = cuda.threadIdx.x
-
-
-@cuda.jit
-def fill_kernel(out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = i
 
 
 def test_every_launch_inside_a_with_block_has_its_report():

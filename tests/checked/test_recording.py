@@ -1,7 +1,5 @@
 """Recordings of real launches: replayed, they give the arrays that the launch left."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -9,12 +7,11 @@ import pytest
 
 from gpukit import cuda
 from gpukit.checked import recording
+from tests.checked.plain_kernels import copy_kernel, count_kernel
 from tests.checked.recorded import (
     BLOCK,
     add_kernel,
     after,
-    copy_kernel,
-    count_kernel,
     places_kernel,
     record,
     reduce_kernel,

@@ -1,7 +1,5 @@
 """Recordings of real launches: their steps, barriers and findings, and the page made of them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -13,12 +11,11 @@ import pytest
 import gpukit
 from gpukit import cuda, errors
 from gpukit.checked import recording
+from tests.checked.plain_kernels import copy_kernel, count_kernel
 from tests.checked.recorded import (
     BLOCK,
     add_kernel,
     after,
-    copy_kernel,
-    count_kernel,
     places_kernel,
     record,
     reduce_kernel,

@@ -1,25 +1,13 @@
-"""What a launch is told to do about a finding: what fixes that kernel, in its own names."""
+"""What a launch is told to do about an index outside an array, in the kernel's own names."""
 
 import numpy as np
 
 import gpukit
 from gpukit import cuda
+from tests.checked.advised import fixes
+from tests.checked.plain_kernels import BLOCK, copy_unguarded_kernel, ones
 
-BLOCK, HALF = 32, 16
-
-
-@cuda.jit
-def sum_kernel(x, total):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        total[0] += x[i]
-
-
-@cuda.jit
-def smooth_kernel(a):
-    i = cuda.grid(1)
-    if 0 < i < a.shape[0] - 1:
-        a[i] = a[i - 1] + a[i + 1]
+HALF = BLOCK // 2
 
 
 @cuda.jit
@@ -36,19 +24,6 @@ def last_column_kernel(table, out):
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = table[i, -1]
-
-
-@cuda.jit
-def bins_kernel(values, counts):
-    i = cuda.grid(1)
-    if i < values.size:
-        counts[values[i]] += 1
-
-
-@cuda.jit
-def unguarded_kernel(x, out):
-    i = cuda.grid(1)
-    out[i] = x[i]
 
 
 @cuda.jit
@@ -177,38 +152,17 @@ def fold_kernel(x, out):
         out[tid] = tile[tid] + tile[BLOCK - tid]
 
 
-def fixes(kernel, blocks, *arguments):
-    block = (8, 4) if kernel is factor_kernel else BLOCK
-    report = gpukit.check(kernel)[blocks, block](*arguments)
-    return {found.kind: found.fix for found in report.findings}
-
-
-def ones(*shape):
-    return np.ones(shape, np.float32)
-
-
-def test_a_sum_by_all_blocks_is_told_its_atomic():
-    advice = fixes(sum_kernel, 3, ones(3 * BLOCK - 1), ones(1))["global-race"]
-    assert "`cuda.atomic.add(total, 0, x[i])`" in advice
-    assert "syncthreads" not in advice
-
-
-def test_a_stencil_in_place_is_told_to_write_to_another_array():
-    assert "write to another array" in fixes(smooth_kernel, 3, ones(90))["global-race"]
-    assert "write to another array" in fixes(smooth_kernel, 1, ones(29))["warp-race"]
-
-
 def test_a_shared_array_that_is_too_small_is_told_to_grow():
     advice = fixes(reverse_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
     assert advice.startswith("make tile larger")
 
 
-def outside(kernel, *arguments):
-    return fixes(kernel, 1, *arguments)["out-of-bounds"]
+def outside(kernel, *arguments, block=BLOCK):
+    return fixes(kernel, 1, *arguments, block=block)["out-of-bounds"]
 
 
 def test_a_thread_beyond_the_array_is_told_its_guard():
-    advice = outside(unguarded_kernel, ones(BLOCK - 1), ones(BLOCK))
+    advice = outside(copy_unguarded_kernel, ones(BLOCK - 1), ones(BLOCK))
     assert advice.startswith("guard the access with `if i < x.shape[0]:`; a grid often has more")
 
 
@@ -221,8 +175,7 @@ def test_a_guard_of_the_first_of_several_elements_is_told_to_guard_the_others():
 
 
 def test_an_index_that_is_bounded_along_another_axis_is_to_be_fixed():
-    report = gpukit.check(swap_kernel)[1, (8, 4)](ones(3, 5), ones(3, 5))
-    (advice,) = [f.fix for f in report.findings if f.kind == "out-of-bounds"]
+    advice = outside(swap_kernel, ones(3, 5), ones(3, 5), block=(8, 4))
     assert advice.startswith("fix the index, or leave out the access: `col < a.shape[1]` in line")
 
 
@@ -257,7 +210,7 @@ def test_a_computed_index_behind_a_guard_is_to_be_fixed_not_guarded():
 
 
 def test_an_index_that_is_kept_below_another_size_is_to_be_fixed():
-    advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5))
+    advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5), block=(8, 4))
     assert advice.startswith("fix the index if another variable counts along this axis")
     assert "`row < out.shape[0]` in line" in advice
 
@@ -273,9 +226,8 @@ def test_conditions_joined_by_and_before_a_return_are_to_be_joined_by_or():
 
 
 def test_a_negated_index_is_no_mirror_image():
-    report = gpukit.check(mirror_kernel)[1, 4](ones(4), ones(4))
-    (found,) = [f for f in report.findings if f.kind == "negative-index"]
-    assert found.fix.startswith("write `x.shape[0] - 1 - i` if 0 is to be the last")
+    advice = fixes(mirror_kernel, 1, ones(4), ones(4), block=4)["negative-index"]
+    assert advice.startswith("write `x.shape[0] - 1 - i` if 0 is to be the last")
 
 
 def test_an_index_that_runs_too_far_in_a_loop_is_told_of_the_loop():
@@ -313,89 +265,3 @@ def test_a_computed_index_without_a_guard_is_to_be_fixed_first():
 def test_an_index_of_minus_one_is_not_guarded_with_a_number():
     advice = fixes(last_column_kernel, 1, ones(7, 3), ones(7))["negative-index"]
     assert advice.startswith("write `table.shape[1] - 1`")
-
-
-def test_counts_at_places_that_are_read_are_told_their_atomic():
-    values, counts = np.zeros(90, np.uint8), np.zeros(4, np.int32)
-    advice = fixes(bins_kernel, 3, values, counts)["global-race"]
-    assert "`cuda.atomic.add(counts, values[i], 1)`" in advice
-
-
-@cuda.jit
-def insert_kernel(keys, slots, where):
-    i = cuda.grid(1)
-    if i < keys.size:
-        key = keys[i]
-        p = key % slots.size
-        while True:
-            if slots[p] == key:
-                break
-            if cuda.atomic.cas(slots, p, -1, key) == -1:
-                break
-            p = (p + 1) % slots.size
-        where[i] = p
-
-
-def test_a_plain_read_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
-    given = np.arange(BLOCK) % 5, np.full(64, -1), np.zeros(BLOCK, np.int64)
-    (found,) = gpukit.check(insert_kernel)[1, BLOCK](*given).findings
-    assert "one of them atomically and the other not" in found.message
-    assert "syncwarp" not in found.message + found.fix
-    assert "`cuda.atomic.add(slots, p, 0)`" in found.fix
-
-
-@cuda.jit
-def store_against_atomic_kernel(out):
-    i = cuda.threadIdx.x
-    cuda.atomic.add(out, i // 2, 1)
-    out[(i + 2) // 2] = i
-
-
-def test_a_plain_write_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
-    advice = fixes(store_against_atomic_kernel, 1, np.zeros(BLOCK, np.int32))
-    assert "`cuda.atomic.exch(out, (i + 2) // 2, value)`" in advice["warp-race"]
-
-
-@cuda.jit
-def leave_early_kernel(out):
-    i = cuda.threadIdx.x
-    k = 0
-    while k < i:
-        out[k + 1] = k
-        k += out[k] + 1
-
-
-@cuda.jit
-def break_early_kernel(out):
-    i = cuda.threadIdx.x
-    for k in range(BLOCK):
-        if k > i:
-            break
-        out[k] = out[k + 1]
-
-
-def test_no_barrier_is_advised_in_a_loop_that_threads_leave_at_different_times():
-    for kernel in (leave_early_kernel, break_early_kernel):
-        report = gpukit.check(kernel)[1, BLOCK](np.zeros(64, np.int32))
-        races = [f.fix for f in report.findings if f.kind.endswith("race")]
-        assert races
-        barriers = [fix for fix in races if "sync" in fix and "equally often" not in fix]
-        assert barriers == []
-
-
-@cuda.jit
-def sum_in_loop_kernel(x, out):
-    lane = cuda.threadIdx.x
-    total = np.float32(0)
-    for k in range(lane, x.size, 32):
-        step = 16
-        while step > 0:
-            total += cuda.shfl_down_sync(0xFFFFFFFF, x[k], step)
-            step //= 2
-    out[lane] = total
-
-
-def test_a_shuffle_in_a_loop_that_lanes_leave_apart_is_told_to_leave_that_loop():
-    advice = fixes(sum_in_loop_kernel, 1, ones(40), ones(BLOCK))["warp-mask"]
-    line = sum_in_loop_kernel.py_func.__code__.co_firstlineno + 4
-    assert advice.startswith(f"move the call out of the loop of line {line},")

@@ -1,0 +1,10 @@
+"""What a launch is told to do about its findings."""
+
+import gpukit
+from tests.checked.plain_kernels import BLOCK
+
+
+def fixes(kernel, blocks, *arguments, block=BLOCK):
+    """Check a launch; return what to do about its findings, by their kinds."""
+    report = gpukit.check(kernel)[blocks, block](*arguments)
+    return {found.kind: found.fix for found in report.findings}

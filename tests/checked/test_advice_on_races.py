@@ -1,0 +1,126 @@
+"""What a launch is told to do about a race: what fixes that kernel, in its own names."""
+
+import numpy as np
+
+import gpukit
+from gpukit import cuda
+from tests.checked.advised import fixes
+from tests.checked.plain_kernels import BLOCK, ones
+
+
+@cuda.jit
+def sum_kernel(x, total):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        total[0] += x[i]
+
+
+@cuda.jit
+def smooth_kernel(a):
+    i = cuda.grid(1)
+    if 0 < i < a.shape[0] - 1:
+        a[i] = a[i - 1] + a[i + 1]
+
+
+@cuda.jit
+def bins_kernel(values, counts):
+    i = cuda.grid(1)
+    if i < values.size:
+        counts[values[i]] += 1
+
+
+def test_a_sum_by_all_blocks_is_told_its_atomic():
+    advice = fixes(sum_kernel, 3, ones(3 * BLOCK - 1), ones(1))["global-race"]
+    assert "`cuda.atomic.add(total, 0, x[i])`" in advice
+    assert "syncthreads" not in advice
+
+
+def test_a_stencil_in_place_is_told_to_write_to_another_array():
+    assert "write to another array" in fixes(smooth_kernel, 3, ones(90))["global-race"]
+    assert "write to another array" in fixes(smooth_kernel, 1, ones(29))["warp-race"]
+
+
+def test_counts_at_places_that_are_read_are_told_their_atomic():
+    values, counts = np.zeros(90, np.uint8), np.zeros(4, np.int32)
+    advice = fixes(bins_kernel, 3, values, counts)["global-race"]
+    assert "`cuda.atomic.add(counts, values[i], 1)`" in advice
+
+
+@cuda.jit
+def insert_kernel(keys, slots, where):
+    i = cuda.grid(1)
+    if i < keys.size:
+        key = keys[i]
+        p = key % slots.size
+        while True:
+            if slots[p] == key:
+                break
+            if cuda.atomic.cas(slots, p, -1, key) == -1:
+                break
+            p = (p + 1) % slots.size
+        where[i] = p
+
+
+def test_a_plain_read_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
+    given = np.arange(BLOCK) % 5, np.full(64, -1), np.zeros(BLOCK, np.int64)
+    (found,) = gpukit.check(insert_kernel)[1, BLOCK](*given).findings
+    assert "one of them atomically and the other not" in found.message
+    assert "syncwarp" not in found.message + found.fix
+    assert "`cuda.atomic.add(slots, p, 0)`" in found.fix
+
+
+@cuda.jit
+def store_against_atomic_kernel(out):
+    i = cuda.threadIdx.x
+    cuda.atomic.add(out, i // 2, 1)
+    out[(i + 2) // 2] = i
+
+
+def test_a_plain_write_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
+    advice = fixes(store_against_atomic_kernel, 1, np.zeros(BLOCK, np.int32))
+    assert "`cuda.atomic.exch(out, (i + 2) // 2, value)`" in advice["warp-race"]
+
+
+@cuda.jit
+def leave_early_kernel(out):
+    i = cuda.threadIdx.x
+    k = 0
+    while k < i:
+        out[k + 1] = k
+        k += out[k] + 1
+
+
+@cuda.jit
+def break_early_kernel(out):
+    i = cuda.threadIdx.x
+    for k in range(BLOCK):
+        if k > i:
+            break
+        out[k] = out[k + 1]
+
+
+def test_no_barrier_is_advised_in_a_loop_that_threads_leave_at_different_times():
+    for kernel in (leave_early_kernel, break_early_kernel):
+        report = gpukit.check(kernel)[1, BLOCK](np.zeros(64, np.int32))
+        races = [f.fix for f in report.findings if f.kind.endswith("race")]
+        assert races
+        barriers = [fix for fix in races if "sync" in fix and "equally often" not in fix]
+        assert barriers == []
+
+
+@cuda.jit
+def sum_in_loop_kernel(x, out):
+    lane = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(lane, x.size, 32):
+        step = 16
+        while step > 0:
+            total += cuda.shfl_down_sync(0xFFFFFFFF, x[k], step)
+            step //= 2
+    out[lane] = total
+
+
+def test_a_shuffle_in_a_loop_that_lanes_leave_apart_is_told_to_leave_that_loop():
+    advice = fixes(sum_in_loop_kernel, 1, ones(40), ones(BLOCK))["warp-mask"]
+    line = sum_in_loop_kernel.py_func.__code__.co_firstlineno + 4
+    assert advice.startswith(f"move the call out of the loop of line {line},")
