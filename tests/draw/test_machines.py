@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 from gpukit import draw
 from gpukit.checked.gpus import GPUS
 from gpukit.draw import machines, style
-from tests.draw.test_pictures import words
+from tests.draw.figures import words
 
 H100 = GPUS["H100"]
 

@@ -6,8 +6,9 @@ import pytest
 from gpukit import draw, errors
 from gpukit.bench import Result, Timing
 from gpukit.bench.ceilings import Ceilings
-from gpukit.draw import launches, pictures, timings
+from gpukit.draw import launches, pictures, products, storage, timings
 from gpukit.launch import Cost
+from tests.draw.figures import words
 
 
 def result(name, ours=1.0, numpy=2.0):
@@ -32,14 +33,20 @@ FIGURES = {
     "curve": lambda: draw.curve([1, 2, 3], title="t", x="x", y="y"),
     "ratios": lambda: draw.ratios([result("fast"), result("slow", 4.0)]),
     "measured": lambda: timings.measured([result("fast"), result("slow", 4.0)], ROOFS),
+    "product_reads": lambda: draw.product_reads(8, 4, "block"),
+    "product_reads_swapped": lambda: draw.product_reads(8, 4, "warp", swapped=True, turn=3),
+    "product_orders": lambda: products.product_orders(8, 4, turn=3),
+    "thread_results": lambda: products.thread_results(2, 3),
+    "lanes": lambda: draw.lanes(("a", np.arange(8).reshape(4, 2)), ("b", np.eye(2, dtype=int))),
+    "bytes_moved": lambda: draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"),
+    "walks": lambda: draw.walks(4),
+    "walks_marked": lambda: draw.walks(4, turn=1),
+    "memories": lambda: draw.memories(),
+    "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
+    "tile_steps": lambda: storage.tile_steps(),
+    "tile_banks": lambda: storage.tile_banks(),
+    "stride_bars": lambda: storage.stride_bars([1, 1, 2]),
 }
-
-
-def words(figure):
-    """Everything written in a figure."""
-    from matplotlib.text import Text
-
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -2,30 +2,10 @@
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from gpukit import draw
 from gpukit.draw import products
-
-FIGURES = {
-    "product_reads": lambda: draw.product_reads(8, 4, "block"),
-    "product_reads_swapped": lambda: draw.product_reads(8, 4, "warp", swapped=True, turn=3),
-    "product_orders": lambda: products.product_orders(8, 4, turn=3),
-    "thread_results": lambda: products.thread_results(2, 3),
-    "lanes": lambda: draw.lanes(("a", np.arange(8).reshape(4, 2)), ("b", np.eye(2, dtype=int))),
-    "bytes_moved": lambda: draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"),
-}
-
-
-def words(figure):
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
-
-
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.costly
-def test_figure_can_be_shown(name):
-    picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
-    assert picture.png.startswith(b"\x89PNG")
+from tests.draw.figures import words
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -61,11 +41,14 @@ def test_a_thread_with_8_by_8_results_reads_8_and_8_elements_in_a_step():
 
 
 def test_both_orders_are_named():
-    assert {"x is the row", "x is the column"} <= set(words(FIGURES["product_orders"]()))
+    assert {"x is the row", "x is the column"} <= set(words(products.product_orders(8, 4, turn=3)))
 
 
 def test_bytes_are_named_with_their_multiple_of_the_least():
-    assert any("4,000 bytes, 4 times" in text for text in words(FIGURES["bytes_moved"]()))
+    assert any(
+        "4,000 bytes, 4 times" in text
+        for text in words(draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"))
+    )
 
 
 def test_bytes_moved_says_thousands_of_times_without_an_exponent():

@@ -4,31 +4,10 @@ import math
 from itertools import pairwise
 
 import pytest
-from matplotlib.text import Text
 
 from gpukit import draw
 from gpukit.draw import storage, tiles
-
-FIGURES = {
-    "walks": lambda: draw.walks(4),
-    "walks_marked": lambda: draw.walks(4, turn=1),
-    "memories": lambda: draw.memories(),
-    "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
-    "tile_steps": lambda: draw.tile_steps(),
-    "tile_banks": lambda: draw.tile_banks(),
-    "stride_bars": lambda: draw.stride_bars([1, 1, 2]),
-}
-
-
-def words(figure):
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
-
-
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.costly
-def test_figure_can_be_shown(name):
-    picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
-    assert picture.png.startswith(b"\x89PNG")
+from tests.draw.figures import words
 
 
 def test_walks_visit_each_element_once():

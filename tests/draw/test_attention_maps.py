@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from gpukit import draw
+from tests.draw.figures import words
 
 CAUSAL = np.tril(np.ones((3, 3))) / [[1], [2], [3]]
-
-
-def words(figure):
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
 
 
 def test_map_names_the_places_that_look_and_those_that_are_seen():
