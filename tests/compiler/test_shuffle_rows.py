@@ -11,32 +11,25 @@ OFFSETS = [0, 1, 5, 16, 31, 32, 33, -1]
 BLOCKS = [32, 64, 160, 20, 70, (16, 16), (16, 5), (8, 4, 3)]
 
 
-@cuda.jit
-def down_kernel(x, out, offset):
-    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
-    value = cuda.shfl_down_sync(FULL, x[t], offset)
-    out[t] = value + x[t]
+def shuffling(shuffle):
+    """Return a kernel in which every thread adds what a shuffle gives it."""
+
+    @cuda.jit
+    def shuffle_kernel(x, out, offset):
+        x_size, y_size = cuda.blockDim.x, cuda.blockDim.y
+        t = cuda.threadIdx.x + x_size * (cuda.threadIdx.y + y_size * cuda.threadIdx.z)
+        value = shuffle(FULL, x[t], offset)
+        out[t] = value + x[t]
+
+    return shuffle_kernel
 
 
-@cuda.jit
-def up_kernel(x, out, offset):
-    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
-    value = cuda.shfl_up_sync(FULL, x[t], offset)
-    out[t] = value + x[t]
-
-
-@cuda.jit
-def xor_kernel(x, out, offset):
-    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
-    value = cuda.shfl_xor_sync(FULL, x[t], offset)
-    out[t] = value + x[t]
-
-
-@cuda.jit
-def lane_kernel(x, out, offset):
-    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
-    value = cuda.shfl_sync(FULL, x[t], offset)
-    out[t] = value + x[t]
+KERNELS = {
+    "down": shuffling(cuda.shfl_down_sync),
+    "up": shuffling(cuda.shfl_up_sync),
+    "xor": shuffling(cuda.shfl_xor_sync),
+    "lane": shuffling(cuda.shfl_sync),
+}
 
 
 @cuda.jit
@@ -61,9 +54,6 @@ def rounds_kernel(x, out, rounds):
     out[t] = value
 
 
-KERNELS = [down_kernel, up_kernel, xor_kernel, lane_kernel]
-
-
 def threads(block):
     return int(np.prod(block))
 
@@ -76,30 +66,30 @@ def agree(kernel, block, x, number):
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.py_func.__name__)
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("block", [b for b in BLOCKS if threads(b) % 32 == 0], ids=str)
 @pytest.mark.parametrize("offset", OFFSETS)
-def test_whole_warps_get_what_the_oracle_says(kernel, block, offset):
-    agree(kernel, block, np.arange(1, threads(block) + 1, dtype=np.float32), offset)
+def test_whole_warps_get_what_the_oracle_says(name, block, offset):
+    agree(KERNELS[name], block, np.arange(1, threads(block) + 1, dtype=np.float32), offset)
 
 
-@pytest.mark.parametrize("kernel", [down_kernel, up_kernel], ids=lambda k: k.py_func.__name__)
+@pytest.mark.parametrize("name", ["down", "up"])
 @pytest.mark.parametrize("block", [b for b in BLOCKS if threads(b) % 32], ids=str)
-def test_a_part_of_a_warp_reads_only_its_own_threads(kernel, block):
+def test_a_part_of_a_warp_reads_only_its_own_threads(name, block):
     n = threads(block)
     x, out = np.arange(1, n + 1, dtype=np.float32), np.zeros(n, np.float32)
-    kernel[1, block](x, out, 3)
+    KERNELS[name][1, block](x, out, 3)
     lanes, warp = np.arange(n) % 32, np.arange(n) // 32 * 32
-    source = lanes + (3 if kernel is down_kernel else -3)
+    source = lanes + (3 if name == "down" else -3)
     inside = (source >= 0) & (source < 32) & (warp + source < n)
     np.testing.assert_array_equal(out, x + x[np.where(inside, warp + source, np.arange(n))])
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float64, np.int16])
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.py_func.__name__)
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.costly
-def test_every_kind_of_number_is_handed_on(kernel, dtype):
-    agree(kernel, 96, np.arange(1, 97).astype(dtype), 7)
+def test_every_kind_of_number_is_handed_on(name, dtype):
+    agree(KERNELS[name], 96, np.arange(1, 97).astype(dtype), 7)
 
 
 def test_warps_that_take_no_part_are_left_alone():

@@ -65,30 +65,15 @@ def test_each_kernel_calls_the_function_that_it_is_linked_with():
     np.testing.assert_array_equal(launched([CUSource(other)]), X + 3)
 
 
-def test_a_device_function_calls_what_its_kernel_is_linked_with(source):
-    times = cuda.declare_device("times", SIGNATURE)
+@pytest.mark.parametrize("linked", ["kernel", "device function"])
+def test_a_device_function_calls_what_it_or_its_kernel_is_linked_with(linked, source):
+    times, link = cuda.declare_device("times", SIGNATURE), {"link": [source]}
 
-    @cuda.jit(device=True)
+    @cuda.jit(device=True, **(link if linked == "device function" else {}))
     def twice(x):
         return 2 * times(x, 3)
 
-    @cuda.jit(link=[source])
-    def kernel(x, out):
-        out[cuda.threadIdx.x] = twice(x[cuda.threadIdx.x])
-
-    out = np.full(5, np.nan, np.float32)
-    kernel[1, 5](X, out)
-    np.testing.assert_array_equal(out, X * 6)
-
-
-def test_a_device_function_brings_its_own_link(source):
-    times = cuda.declare_device("times", SIGNATURE)
-
-    @cuda.jit(device=True, link=[source])
-    def twice(x):
-        return 2 * times(x, 3)
-
-    @cuda.jit
+    @cuda.jit(**(link if linked == "kernel" else {}))
     def kernel(x, out):
         out[cuda.threadIdx.x] = twice(x[cuda.threadIdx.x])
 

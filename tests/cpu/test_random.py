@@ -40,28 +40,22 @@ class Reference:
         self.s0, self.s1 = s0, s1
 
 
-@cuda.jit
-def draw_kernel(states, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        for k in range(out.shape[1]):
-            out[i, k] = random.xoroshiro128p_next(states, i)
+def drawing(function):
+    """Return a kernel that fills a row for each state with what a function draws."""
+
+    @cuda.jit
+    def draw_kernel(states, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            for k in range(out.shape[1]):
+                out[i, k] = function(states, i)
+
+    return draw_kernel
 
 
-@cuda.jit
-def uniform_kernel(states, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        for k in range(out.shape[1]):
-            out[i, k] = random.xoroshiro128p_uniform_float64(states, i)
-
-
-@cuda.jit
-def normal_kernel(states, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        for k in range(out.shape[1]):
-            out[i, k] = random.xoroshiro128p_normal_float32(states, i)
+next_kernel = drawing(random.xoroshiro128p_next)
+uniform_kernel = drawing(random.xoroshiro128p_uniform_float64)
+normal_kernel = drawing(random.xoroshiro128p_normal_float32)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**63 + 5, 2**64 - 7])
@@ -91,7 +85,7 @@ def test_no_states_are_made_where_none_are_asked_for():
 def test_numbers_in_a_kernel_are_those_of_the_reference():
     states = random.create_xoroshiro128p_states(5, seed=9)
     out = np.zeros((5, 7), np.uint64)
-    draw_kernel[2, 4](states, out)
+    next_kernel[2, 4](states, out)
     reference = Reference(9)
     for row in out:
         start = Reference(9)

@@ -23,11 +23,17 @@ from gpukit.primitives.tensor import (
 from tests import oracle
 
 
-@cuda.jit
-def round_kernel(x, out):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        out[i] = to_tf32(x[i])
+def rounding(convert):
+    @cuda.jit
+    def round_kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = convert(x[i])
+
+    return round_kernel
+
+
+round_tf32_kernel, round_bf16_kernel = rounding(to_tf32), rounding(to_bf16)
 
 
 @cuda.jit
@@ -55,13 +61,6 @@ def half_a_warp_kernel(x, out):
     i = cuda.threadIdx.x
     if i < 16:
         out[i], _, _, _ = mma_tf32(x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i])
-
-
-@cuda.jit
-def round_bf16_kernel(x, out):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        out[i] = to_bf16(x[i])
 
 
 @cuda.jit
@@ -102,7 +101,7 @@ def matrices():
 
 def rounded(x):
     out = np.full(len(x), 7, np.float32)
-    round_kernel[-(-len(x) // 64), 64](np.asarray(x, np.float32), out)
+    round_tf32_kernel[-(-len(x) // 64), 64](np.asarray(x, np.float32), out)
     return out
 
 
@@ -276,7 +275,7 @@ def test_a_warp_that_is_not_whole_is_a_finding():
 @pytest.mark.cpu
 def test_rounding_refuses_other_types():
     with pytest.raises(errors.CompileError, match="TF32 is rounded from float32"):
-        round_kernel[1, 1](np.ones(1), np.ones(1, np.float32))
+        round_tf32_kernel[1, 1](np.ones(1), np.ones(1, np.float32))
 
 
 @pytest.mark.parametrize("capability", [(7, 0), (7, 5)])

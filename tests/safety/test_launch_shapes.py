@@ -1,7 +1,5 @@
 """Launch configurations that a GPU refuses: the error names the size, the limit and the way out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -96,28 +94,17 @@ def test_launch_without_brackets_says_how_to_write_them():
         )
 
 
-def test_static_shared_memory_above_48_kb_is_refused():
+@pytest.mark.parametrize(
+    ("kernel", "kind", "says"),
+    [
+        (large_tile_kernel, errors.GpukitError, "smaller"),
+        (two_tiles_kernel, LAUNCH, "two_tiles_kernel"),
+    ],
+    ids=["one array", "two arrays together"],
+)
+def test_static_shared_memory_above_48_kb_is_refused(kernel, kind, says):
     with guarded(5) as a:
-        assert_fails(
-            lambda: large_tile_kernel[1, 32](a),
-            errors.GpukitError,
-            "65536",
-            "49152",
-            "smaller",
-            here=False,
-        )
-
-
-def test_two_shared_arrays_count_together():
-    with guarded(5) as a:
-        assert_fails(
-            lambda: two_tiles_kernel[1, 32](a),
-            LAUNCH,
-            "two_tiles_kernel",
-            "65536",
-            "49152",
-            here=False,
-        )
+        assert_fails(lambda: kernel[1, 32](a), kind, "65536", "49152", says, here=False)
 
 
 @cuda.jit
