@@ -1,11 +1,13 @@
-"""Exercises and scripts that commands work on, each in a folder of the test's own."""
+"""What commands work on: exercises, scripts and GPU code."""
 
 import shutil
 import textwrap
 
 import pytest
 
+from gpukit import gpu_code
 from gpukit.course import catalogue
+from tests.cli.gpu_texts import PTX, SASS
 from tests.cli.watched import HEAD
 
 
@@ -29,3 +31,30 @@ def script(tmp_path, monkeypatch):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """Compilers that make the same code of every kernel; the test may change it."""
+    source = tmp_path / "book.py"
+    source.write_text("# a line\n" * 6 + "    i = cuda.grid(1)\n    out[i] = a * x[i] + y[i]\n")
+    made = {
+        "code": gpu_code.Code(
+            18,
+            tool="the compilers",
+            shared=64,
+            ptx=PTX.replace("FILE", str(source)),
+            sass=SASS.replace("FILE", str(source)),
+        )
+    }
+    monkeypatch.setenv("GPUKIT_TARGET", "cpu")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(
+        gpu_code, "build", lambda kernel, arguments, wanted: dict.fromkeys(wanted, made["code"])
+    )
+    monkeypatch.setattr(
+        gpu_code,
+        "build_many",
+        lambda jobs, wanted: [dict.fromkeys(wanted, made["code"]) for _ in jobs],
+    )
+    return made

@@ -1,7 +1,5 @@
 """`gpukit check`: findings, files and exit codes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

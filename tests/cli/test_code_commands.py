@@ -7,50 +7,7 @@ import pytest
 
 from gpukit import cli, gpu_code
 from gpukit.course import catalogue
-
-PTX = """.visible .entry _Zlong(
-)
-{
-\t.loc\t1 7 0
-\tmov.u32 \t%r1, %tid.x;
-\tret;
-}
-\t.file\t1 "FILE"
-"""
-SASS = """
-\t//## File "FILE", line 7
-/*0000*/ S2R R1, SR_TID.X ;
-\t//## File "FILE", line 8
-/*0010*/ FFMA R0, R1, R2, R3 ;
-/*0020*/ EXIT ;
-"""
-
-
-@pytest.fixture
-def compiled(monkeypatch, tmp_path):
-    """Compilers that make the same code of every kernel; the test may change it."""
-    source = tmp_path / "book.py"
-    source.write_text("# a line\n" * 6 + "    i = cuda.grid(1)\n    out[i] = a * x[i] + y[i]\n")
-    made = {
-        "code": gpu_code.Code(
-            18,
-            tool="the compilers",
-            shared=64,
-            ptx=PTX.replace("FILE", str(source)),
-            sass=SASS.replace("FILE", str(source)),
-        )
-    }
-    monkeypatch.setenv("GPUKIT_TARGET", "cpu")
-    monkeypatch.setattr(gpu_code, "missing", lambda: "")
-    monkeypatch.setattr(
-        gpu_code, "build", lambda kernel, arguments, wanted: dict.fromkeys(wanted, made["code"])
-    )
-    monkeypatch.setattr(
-        gpu_code,
-        "build_many",
-        lambda jobs, wanted: [dict.fromkeys(wanted, made["code"]) for _ in jobs],
-    )
-    return made
+from tests.cli.gpu_texts import SASS
 
 
 def test_sass_shows_each_instruction_below_its_source_line(compiled, capsys):

@@ -1,7 +1,5 @@
 """`gpukit profile` and `gpukit play`: tables and pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scripts that --timeout or Ctrl-C ends: what was seen before, and what was not."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

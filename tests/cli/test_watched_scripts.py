@@ -1,7 +1,5 @@
 """`gpukit check`, `profile` and `play`: what the three do alike with a script."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

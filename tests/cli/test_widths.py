@@ -9,7 +9,6 @@ from gpukit import cli, doctor, errors
 from gpukit.bench import ceilings, timing
 from gpukit.cli import parser
 from gpukit.course import catalogue, progress
-from tests.cli.test_code_commands import compiled  # noqa: F401 - a fixture
 from tests.situations.obstacles import SCRIPT
 
 RACE = SCRIPT.replace("out[i] = i", "out[i * 0] = 0.1 * cuda.threadIdx.x * 3 + cuda.blockIdx.x")
@@ -52,7 +51,7 @@ def measured(comparison, _budget):
 
 
 @pytest.fixture
-def printed(tmp_path, monkeypatch, capsys, compiled):  # noqa: F811
+def printed(tmp_path, monkeypatch, capsys, compiled):
     """Run a command in a terminal so many columns wide; return what it prints."""
     (tmp_path / "script.py").write_text(RACE)
     monkeypatch.chdir(tmp_path)
