@@ -1,9 +1,10 @@
-"""Answers to grade, and workbooks to update, each in a folder of the test's own."""
+"""Answers, workbooks and a notebook's shell, each in a folder of the test's own."""
 
 import dataclasses
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,15 @@ def book(project: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
     workbook.start(folder, project)
     return folder
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A notebook's shell, and exercises of the test's own."""
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+    shutil.copytree(catalogue.root(), tmp_path / "exercises")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "exercises"))
+    made = interactiveshell.InteractiveShell()
+    made.run_line_magic("load_ext", "gpukit")
+    made.run_cell("import numpy as np\nfrom gpukit import cuda")
+    return made

@@ -21,10 +21,9 @@ import pytest
 import gpukit
 from gpukit import cli
 from gpukit.course import catalogue, grade, magic, progress, workbook
-from tests.course.test_magic import RIGHT, graded, shell
+from tests.course.maps import CELL
+from tests.course.test_magic import graded
 from tests.course.workbooks import LESSON, SECOND, TASK, write_lesson
-
-__all__ = ["shell"]  # a fixture
 
 ANSWER = "exercises/01_threads_blocks_grid/brighten/answer.py"
 GRADES = f"exercises/{progress.FILE}"
@@ -206,16 +205,16 @@ def test_a_cell_on_a_full_disk_names_what_is_not_kept_and_the_next_run_keeps_it(
         for file in (answer, grades):
             file.write_bytes(before[file.relative_to(solved.shelf).as_posix()])
         with disk.in_use(monkeypatch):
-            shown = repr(graded(shell, RIGHT))
-        kept = RIGHT in answer.read_text()
+            shown = repr(graded(shell, CELL))
+        kept = CELL in answer.read_text()
         assert kept or answer.read_text() == "# mine\n"
         assert not kept or old.read_text() == "# mine\n"
         assert kept or "This cell could not be saved as your answer: cannot write" in shown
         assert progress.state(catalogue.find("brighten")) == "right"
         assert disk.failed == ("This grade is not kept: cannot write" in shown)
         assert disk.failed == ("Make room on its disk" in shown)
-        graded(shell, RIGHT)
-        assert RIGHT in answer.read_text()
+        graded(shell, CELL)
+        assert CELL in answer.read_text()
         assert progress.state(solved) == "right"
         added = contents(solved.shelf).keys() - before.keys()
         assert added == {old.relative_to(solved.shelf).as_posix()}
@@ -226,7 +225,7 @@ def test_a_cell_without_room_for_temporary_files_is_said_in_a_line(
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with Disk(tmp_path, "write", 0).in_use(monkeypatch):
-        shell.run_cell(f"%%exercise guarded_map\n{RIGHT}")
+        shell.run_cell(f"%%exercise guarded_map\n{CELL}")
     (shown,) = capsys.readouterr().out.strip().splitlines()
     assert re.match(
         r"OutputError: cannot write \S+/this_cell\.py: no space left on device\.", shown
@@ -312,10 +311,10 @@ def test_a_cell_on_a_disk_that_cannot_be_written_is_graded_and_kept_the_next_tim
     exercise = catalogue.find("guarded_map")
     exercise.answer.write_text("# mine\n")
     with obstacle(mounted):
-        shown = repr(graded(shell, RIGHT))
+        shown = repr(graded(shell, CELL))
         assert "This cell could not be saved as your answer: cannot write" in shown
         assert "This grade is not kept: cannot write" in shown
         assert exercise.answer.read_text() == "# mine\n"
-    graded(shell, RIGHT)
-    assert RIGHT in exercise.answer.read_text()
+    graded(shell, CELL)
+    assert CELL in exercise.answer.read_text()
     assert progress.state(exercise) == "right"

@@ -1,41 +1,19 @@
 """`%%exercise NAME` in a notebook: the cell is graded in place, in the words of `gpukit test`."""
 
-import shutil
-
 import pytest
-
-pytest.importorskip("IPython")
-
-from IPython.core.interactiveshell import InteractiveShell
 
 from gpukit import cli
 from gpukit.course import catalogue, progress, runner
+from tests.course.maps import CELL
 
 STARTER = """@cuda.jit
 def fahrenheit_kernel(celsius, fahrenheit):
     \"\"\"Write celsius[i] * 1.8 + 32 to fahrenheit[i].\"\"\"
     # FILL ME IN (about 3 lines)
 """
-RIGHT = """@cuda.jit
-def fahrenheit_kernel(celsius, fahrenheit):
-    i = cuda.grid(1)
-    if i < celsius.shape[0]:
-        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
-"""
 TAPE = catalogue.find("tape")
 TAPE_CELL = TAPE.solution.read_text().partition("import math\n")[2]  # without its imports
-UNGUARDED = RIGHT.replace("    if i < celsius.shape[0]:\n    ", "")
-
-
-@pytest.fixture
-def shell(tmp_path, monkeypatch):
-    """A notebook's shell, and exercises of the test's own."""
-    shutil.copytree(catalogue.root(), tmp_path / "exercises")
-    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "exercises"))
-    made = InteractiveShell()
-    made.run_line_magic("load_ext", "gpukit")
-    made.run_cell("import numpy as np\nfrom gpukit import cuda")
-    return made
+UNGUARDED = CELL.replace("    if i < celsius.shape[0]:\n    ", "")
 
 
 def graded(shell, cell):
@@ -44,12 +22,12 @@ def graded(shell, cell):
 
 @pytest.mark.slow
 def test_a_right_cell_is_right_and_remembered(shell):
-    assert "Right: 10 of 10 points." in repr(graded(shell, RIGHT))
+    assert "Right: 10 of 10 points." in repr(graded(shell, CELL))
     assert progress.state(catalogue.find("guarded_map")) == "right"
 
 
 def test_the_kernel_can_be_used_in_other_cells(shell):
-    graded(shell, RIGHT)
+    graded(shell, CELL)
     assert shell.user_ns["fahrenheit_kernel"].py_func.__name__ == "fahrenheit_kernel"
 
 
@@ -89,7 +67,7 @@ def test_a_syntax_error_is_explained_and_the_cell_not_run(shell):
 @pytest.mark.slow
 def test_a_cell_that_hangs_or_crashes_is_not_run_in_the_notebook(line, shell, monkeypatch):
     monkeypatch.setattr(runner, "START_SECONDS", 10.0)
-    shown = repr(graded(shell, f"before = 1\n{line}\n{RIGHT}"))
+    shown = repr(graded(shell, f"before = 1\n{line}\n{CELL}"))
     assert "The cell was not run in the notebook" in shown
     assert "before" not in shell.user_ns
 
@@ -107,7 +85,7 @@ def test_the_hint_on_the_last_failure_comes_first_and_then_the_others(shell):
 
 
 def test_the_failing_case_is_played(shell):
-    graded(shell, RIGHT.replace("cuda.grid(1)", "cuda.threadIdx.x"))
+    graded(shell, CELL.replace("cuda.grid(1)", "cuda.threadIdx.x"))
     played = shell.run_line_magic("exercise", "play guarded_map")
     assert hasattr(played, "_repr_html_")
 
@@ -143,7 +121,7 @@ def test_host_code_is_not_played(shell):
 
 @pytest.mark.slow
 def test_a_cell_that_was_run_is_what_the_terminal_tests(shell, capsys):
-    graded(shell, RIGHT)
+    graded(shell, CELL)
     assert cli.main(["test", "guarded_map"]) == 0
     assert "Right: 10 of 10 points." in capsys.readouterr().out
 
@@ -172,6 +150,6 @@ def test_a_cell_is_graded_where_its_answer_cannot_be_saved(shell, monkeypatch):
         raise PermissionError(13, "Permission denied", str(exercise.answer))
 
     monkeypatch.setattr(progress, "write_answer", refuse)
-    shown = repr(graded(shell, RIGHT))
+    shown = repr(graded(shell, CELL))
     assert "Right: 10 of 10 points." in shown
     assert "could not be saved as your answer: [Errno 13] Permission denied" in shown

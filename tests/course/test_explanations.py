@@ -2,92 +2,73 @@
 
 import pytest
 
-from gpukit.course import catalogue, grade
-from tests.exercises import forked
-
-
-@pytest.fixture(scope="module", autouse=True)
-def warm():
-    """Start children from one warm process for the whole file."""
-    with forked.warm():
-        yield
-
-
-def attempt(tmp_path, name, *changes, after=""):
-    """Test the solution of an exercise, with pieces replaced and lines added at its end."""
-    exercise = catalogue.find(name)
-    text = exercise.solution.read_text(encoding="utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    file = tmp_path / "answer.py"
-    file.write_text(text + after, encoding="utf-8")
-    return grade.run(exercise, file)
+from tests.data.answers import edit
 
 
 @pytest.mark.slow
-def test_an_output_made_of_what_stood_there_is_not_called_unwritten(tmp_path):
+def test_an_output_made_of_what_stood_there_is_not_called_unwritten(attempt):
     step = "if x[i] > out[i]:\n            out[i] = max(x[i], np.float32(0))"
-    report = attempt(tmp_path, "relu", ("out[i] = max(x[i], np.float32(0))", step))
+    report = attempt("relu", edit(("out[i] = max(x[i], np.float32(0))", step)))
     assert report.status == "wrong"
     assert "What is stored in out is made of what stood there before" in report.why
     assert "never written" not in report.why
 
 
 @pytest.mark.slow
-def test_elements_beside_unwritten_ones_are_not_called_made_of_what_stood_there(tmp_path):
+def test_elements_beside_unwritten_ones_are_not_called_made_of_what_stood_there(attempt):
     whole = "range(cuda.laneid, x.shape[1], 32):\n            "
     one = "range(cuda.laneid, min(x.shape[1], 32), 32):\n            "
     parts = ("high = max", "total += math", "out[row, k] =")
-    report = attempt(tmp_path, "softmax", *((whole + part, one + part) for part in parts))
+    report = attempt("softmax", edit(*((whole + part, one + part) for part in parts)))
     assert report.why.startswith("Only the first 32 columns were read and written")
 
 
 @pytest.mark.slow
-def test_an_output_made_of_another_output_names_that_one(tmp_path):
+def test_an_output_made_of_another_output_names_that_one(attempt):
     early = "speed = new_velocity[i] + grad[i]"
-    report = attempt(tmp_path, "momentum", ("speed = MU * velocity[i] + grad[i]", early))
+    report = attempt("momentum", edit(("speed = MU * velocity[i] + grad[i]", early)))
     assert "What is stored in new_w is made of what stood in new_velocity before" in report.why
 
 
 @pytest.mark.slow
-def test_a_finding_of_another_case_explains_the_smallest_that_fails(tmp_path):
+def test_a_finding_of_another_case_explains_the_smallest_that_fails(attempt):
     loads = "tile[tid] = x[i] if i < x.size else np.float32(-np.inf)"
     early = "if i >= x.size:\n        return\n    tile[tid] = x[i]"
-    report = attempt(tmp_path, "detective_hanging_tree", (loads, early))
+    report = attempt("detective_hanging_tree", edit((loads, early)))
     assert report.why.startswith("With x (1,) float32, partials (1,) float32; grid 1, block 128:\n")
     assert "no thread of the block has written it" in report.why
 
 
 @pytest.mark.slow
-def test_the_line_with_most_of_the_barriers_is_shown(tmp_path):
+def test_the_line_with_most_of_the_barriers_is_shown(attempt):
     barrier = "cuda.syncthreads()  # all reads are done before the next step overwrites the tiles"
     report = attempt(
-        tmp_path,
         "detective_stale_tile",
-        ("* b_tile[k, tx]", "* b_tile[k, tx]\n            cuda.syncthreads()"),
-        (barrier, "pass"),
+        edit(
+            ("* b_tile[k, tx]", "* b_tile[k, tx]\n            cuda.syncthreads()"),
+            (barrier, "pass"),
+        ),
     )
     assert report.status == "but"
     assert "  >  26 |             cuda.syncthreads()" in report.why
 
 
 @pytest.mark.slow
-def test_a_bound_that_is_broken_at_whole_tiles_only_is_counted_there(tmp_path):
+def test_a_bound_that_is_broken_at_whole_tiles_only_is_counted_there(attempt):
     steps = ("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")
-    report = attempt(tmp_path, "detective_stale_tile", steps)
+    report = attempt("detective_stale_tile", edit(steps))
     assert report.why.startswith("Right, but: 10 barriers that each block passes; asked: at most 8")
     assert report.failed is not None
     assert report.failed.args["a"].shape == (64, 64)
 
 
 @pytest.mark.slow
-def test_what_is_done_for_the_rest_of_a_tile_is_counted(tmp_path):
+def test_what_is_done_for_the_rest_of_a_tile_is_counted(attempt):
     report = attempt(
-        tmp_path,
         "detective_stale_tile",
-        ("(k_size + TILE - 1) // TILE", "k_size // TILE"),
-        ("        out[row, col] = acc", REST),
+        edit(
+            ("(k_size + TILE - 1) // TILE", "k_size // TILE"), ("        out[row, col] = acc", REST)
+        ),
     )
     assert report.why.startswith("Right, but: ")
     assert "reads of a for each element; asked: at most 4" in report.why
@@ -99,48 +80,49 @@ REST = """        for k in range(k_size // TILE * TILE, k_size):
 
 
 @pytest.mark.slow
-def test_the_size_from_which_on_an_answer_is_wrong_is_said(tmp_path):
+def test_the_size_from_which_on_an_answer_is_wrong_is_said(attempt):
     once = [("for b in range(x.shape[0]):", "for b in range(0, x.shape[0], 2):")]
-    report = attempt(tmp_path, "gradcheck", *once)
+    report = attempt("gradcheck", edit(*once))
     words = "The answer is right where x.shape[0] is 1, and wrong where it is 2 or more."
     assert report.why.startswith(words)
 
 
 @pytest.mark.slow
-def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(tmp_path):
-    report = attempt(tmp_path, "im2col", ("tap // k_cols % k_rows", "tap // k_cols"))
+def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(attempt):
+    report = attempt("im2col", edit(("tap // k_cols % k_rows", "tap // k_cols")))
     assert "how `row + m` is computed, which is" in report.why
     assert "another guard around the access would hide the mistake" in report.why
 
 
 @pytest.mark.slow
-def test_an_index_of_another_axis_is_not_to_be_guarded(tmp_path):
-    report = attempt(tmp_path, "colour_planes", ("= factor[plane]", "= factor[row]"))
+def test_an_index_of_another_axis_is_not_to_be_guarded(attempt):
+    report = attempt("colour_planes", edit(("= factor[plane]", "= factor[row]")))
     assert "fix the index if another variable counts along this axis" in report.why
     assert "guard the access" not in report.why
 
 
 @pytest.mark.slow
-def test_where_an_infinity_begins_a_maximum_the_line_of_the_sum_is_no_cause(tmp_path):
-    report = attempt(tmp_path, "online_softmax", ("= LOWEST,", "= np.float32(-math.inf),"))
+def test_where_an_infinity_begins_a_maximum_the_line_of_the_sum_is_no_cause(attempt):
+    report = attempt("online_softmax", edit(("= LOWEST,", "= np.float32(-math.inf),")))
     assert "-infinity minus -infinity is NaN" in report.why
     assert "out of finite numbers" not in report.why
 
 
 @pytest.mark.slow
-def test_a_test_below_the_kernel_may_call_the_book(tmp_path):
+def test_a_test_below_the_kernel_may_call_the_book(attempt):
     own = "\nimport gpukit\n\nONES = np.ones(3, np.float32)\ngpukit.relu_grad(ONES, ONES)\n"
-    report = attempt(tmp_path, "relu_backward", after=own)
+    report = attempt("relu_backward", lambda exercise: exercise.solution.read_text() + own)
     assert report.passed, report.why
 
 
 @pytest.mark.slow
-def test_a_kernel_that_calls_a_function_of_the_book_is_not_the_learners(tmp_path):
+def test_a_kernel_that_calls_a_function_of_the_book_is_not_the_learners(attempt):
     report = attempt(
-        tmp_path,
         "relu_backward",
-        ("from gpukit import cuda\n", "from gpukit import cuda\n" + OF_THE_BOOK),
-        ("grad_out[i] if x[i] > 0 else np.float32(0)", "relu_grad_of(grad_out[i], x[i], x)"),
+        edit(
+            ("from gpukit import cuda\n", "from gpukit import cuda\n" + OF_THE_BOOK),
+            ("grad_out[i] if x[i] > 0 else np.float32(0)", "relu_grad_of(grad_out[i], x[i], x)"),
+        ),
     )
     assert report.status == "missing"
     assert "gpukit.kernels, which is finished" in report.why
@@ -150,14 +132,15 @@ OF_THE_BOOK = "from gpukit.kernels.activations_grad import relu_grad_of\n"
 
 
 @pytest.mark.slow
-def test_warps_for_which_no_work_is_left_may_return_early(tmp_path):
+def test_warps_for_which_no_work_is_left_may_return_early(attempt):
     report = attempt(
-        tmp_path,
         "detective_glimpse",
-        ("range(tid, k.shape[0], BLOCK)", "range(tid, row + 1, BLOCK)"),
-        ("    high = np.float32(-math.inf)\n", LEAVE),
-        ("range(k.shape[0]):\n        high", "range(row + 1):\n        high"),
-        ("range(k.shape[0]):\n            weight", "range(row + 1):\n            weight"),
+        edit(
+            ("range(tid, k.shape[0], BLOCK)", "range(tid, row + 1, BLOCK)"),
+            ("    high = np.float32(-math.inf)\n", LEAVE),
+            ("range(k.shape[0]):\n        high", "range(row + 1):\n        high"),
+            ("range(k.shape[0]):\n            weight", "range(row + 1):\n            weight"),
+        ),
     )
     assert report.passed, report.why
 
