@@ -9,6 +9,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import weakref
@@ -93,6 +94,20 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run blocks one after another, which adds atomics of floats up in the same order."""
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
 @dataclasses.dataclass

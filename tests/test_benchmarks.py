@@ -25,12 +25,8 @@ from benchmarks import (
 )
 from gpukit import cuda
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
-
-
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
 @pytest.mark.parametrize("group", speed_cases.GROUPS)

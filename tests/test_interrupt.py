@@ -5,8 +5,6 @@ after each, and the ones behind a kernel that does not stop fail with it. What m
 is interrupted where Python makes a chosen call.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 
@@ -264,14 +262,6 @@ def test_interrupt_while_numba_fills_its_tables_leaves_them_whole(
     path.write_text(CUT_OFF, encoding="utf-8")
     done = fresh_python(str(path), where)
     assert done.stdout.splitlines() == ["interrupted", "True"], done.stderr
-
-
-@pytest.fixture
-def interruptible():
-    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

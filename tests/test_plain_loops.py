@@ -14,13 +14,9 @@ from benchmarks.plain_loops.reasons import REASONS
 from gpukit import cuda
 from gpukit.bench import register
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 GRID, BLOCK = (3, 2, 2), (5, 3, 2)
 SIZE = 7
-
-
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
 def places_kernel(out):

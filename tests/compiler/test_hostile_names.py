@@ -23,16 +23,11 @@ from tests.compiler.hostile_runs import outcome, recording
 from tests.compiler.strategies import Program, make_program
 from tests.programs.collected import PROGRAMS, run
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 MADE = int(os.environ.get("GPUKIT_EXAMPLES", "500"))
 TOGETHER = 25  # kernels of one test
 # One case for each kernel of the book.
 BOOK = list({id(case.kernel): name for name, case in CASES.items()}.values())
-
-
-@pytest.fixture(autouse=True)
-def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add atomics of floats up in the same order in each launch."""
-    monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
 def assert_same_code(kernel: Any, arguments: Any, block: Any, mode: str, seed: int) -> None:

@@ -127,14 +127,6 @@ def test_fewer_epochs_than_the_checkpoint_has_made_are_refused_and_nothing_chang
     assert (tmp_path / "saved").read_bytes() == saved
 
 
-@pytest.fixture
-def interruptible():
-    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def press_ctrl_c(history):
     """A report that interrupts the training at the end of its first epoch."""
     if len(history.losses) == STEPS:
