@@ -13,35 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gpukit"
 
 # A package may import the packages above it, and itself.
-PACKAGES = (
-    "__init__",
-    "status",
-    "table",
-    "errors",
-    "files",
-    "interrupts",
-    "target",
-    "compiler",
-    "cpu",
-    "gpu_code",
-    "checked",
-    "cuda",
-    "standin",
-    "workspace",
-    "launch",
-    "results",
-    "signature",
-    "gradients",
-    "primitives",
-    "collectives",
-    "kernels",
-    "nn",
-    "bench",
-    "draw",
-    "course",
-    "doctor",
-    "cli",
-)
+PACKAGES = """
+    __init__ status table errors files interrupts target compiler cpu gpu_code checked cuda standin
+    workspace launch results signature gradients primitives collectives kernels nn bench draw course doctor
+    cli
+""".split()
 # These see less than their place in the list would let them.
 NARROW = {
     "__init__": {"errors", "interrupts", "status"},

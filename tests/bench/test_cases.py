@@ -11,25 +11,12 @@ from gpukit.bench import cases, register, timing
 from gpukit.bench.launches import first_launch
 from tests import often
 
-MATMULS = [
-    "matmul_uncoalesced",
-    "matmul_naive",
-    "matmul_tiled",
-    "matmul_padded",
-    "matmul_register_tile_1d",
-    "matmul_register_tile_2d",
-    "matmul_vectorised",
-    "matmul_double_buffered",
-    "matmul_tensor_tf32",
-    "matmul_tensor_bf16",
-    "matmul_warpgroup_bf16",
-    "round_bf16",
-    "matmul_batched",
-    "matmul_nt_tiled",
-    "matmul_nt_vectorised",
-    "matmul_tn_tiled",
-    "matmul_tn_vectorised",
-]
+MATMULS = """
+    matmul_uncoalesced matmul_naive matmul_tiled matmul_padded matmul_register_tile_1d
+    matmul_register_tile_2d matmul_vectorised matmul_double_buffered matmul_tensor_tf32
+    matmul_tensor_bf16 matmul_warpgroup_bf16 round_bf16 matmul_batched matmul_nt_tiled
+    matmul_nt_vectorised matmul_tn_tiled matmul_tn_vectorised
+""".split()
 
 
 # Their kernels round what they multiply to ten bits; NumPy does not.

@@ -131,24 +131,10 @@ BEGIN = (
     ("b0", "b0 = tid % 3 == 1"),
 )
 BYTES = "as_bytes"
-DTYPES = (
-    "float32",
-    "int32",
-    "int64",
-    "float64",
-    "int32",
-    "float32",
-    "uint8",
-    "int16",
-    "uint32",
-    "uint64",
-    "int8",
-    "bool_",
-    "float16",
-    "complex64",
-    "PAIR",
-    "PACKED",
-)
+DTYPES = """
+    float32 int32 int64 float64 int32 float32 uint8 int16 uint32 uint64 int8 bool_ float16 complex64
+    PAIR PACKED
+""".split()
 SHAPES = {
     1: ((40,), (64,), (7,), (33,), (1,), (0,), (100,)),
     2: ((8, 8), (5, 6), (0, 3), (33, 2)),

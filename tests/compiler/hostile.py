@@ -28,78 +28,17 @@ from tests.compiler.strategies import register
 Choose = Callable[[str, list[str]], dict[str, str]]
 MODES = ("", "access", "every", "values")
 # What people call their variables, where a compiler may know names by how they begin or end.
-NAMES = (
-    "x_len",
-    "place_int",
-    "is_done",
-    "left_1",
-    "skip_2",
-    "returned",
-    "in_if_1",
-    "in_else_1",
-    "in_while_1",
-    "at_1",
-    "end_1",
-    "by_1",
-    "temp_1",
-    "published_1",
-    "max",
-    "min",
-    "float",
-    "int",
-    "bool",
-    "abs",
-    "len",
-    "range",
-    "print",
-    "sum",
-    "threadIdx",
-    "blockIdx",
-    "blockDim",
-    "gridDim",
-    "cuda",
-    "cuda_",
-    "math",
-    "np",
-    "my_float32",
-    "np_int32",
-    "_",
-    "_x",
-    "context",
-    "block",
-    "np_",
-    "atomic",
-    "shared",
-    "local",
-    "lockstep",
-    "in_step",
-    "nested",
-    "np_float32",
-    "lambda_",
-    "assigned_",
-    "seen_",
-    "device_",
-    "rt_memory_load_checked",
-    "rt_control_poll",
-    "whole_int32",
-)
-BESIDE = (
-    "{}_of",
-    "{}_at",
-    "{}_of_all",
-    "_step_{}",
-    "_given_{}",
-    "assigned_{}",
-    "seen_{}",
-    "device_{}",
-    "own_{}_1",
-    "{}_1",
-    "{}_2",
-    "{}_",
-    "{}_done",
-    "{}_len",
-    "{}_row",
-)
+NAMES = """
+    x_len place_int is_done left_1 skip_2 returned in_if_1 in_else_1 in_while_1 at_1 end_1 by_1
+    temp_1 published_1 max min float int bool abs len range print sum threadIdx blockIdx blockDim
+    gridDim cuda cuda_ math np my_float32 np_int32 _ _x context block np_ atomic shared local
+    lockstep in_step nested np_float32 lambda_ assigned_ seen_ device_ rt_memory_load_checked
+    rt_control_poll whole_int32
+""".split()
+BESIDE = """
+    {}_of {}_at {}_of_all _step_{} _given_{} assigned_{} seen_{} device_{} own_{}_1 {}_1 {}_2 {}_
+    {}_done {}_len {}_row
+""".split()
 
 
 def same(_function: str, names: list[str]) -> dict[str, str]:

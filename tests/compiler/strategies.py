@@ -112,23 +112,9 @@ def swap_or_leave(buf, nt, v, shift, n):
         return got // 2
     return got
 """
-NAMES = (
-    "n",
-    "trips",
-    "data",
-    "wide",
-    "real",
-    "table",
-    "scratch",
-    "adds",
-    "tops",
-    "flips",
-    "sums",
-    "out_i",
-    "out_s",
-    "out_d",
-    "out_b",
-)
+NAMES = """
+    n trips data wide real table scratch adds tops flips sums out_i out_s out_d out_b
+""".split()
 
 
 def register(text: str) -> str:
