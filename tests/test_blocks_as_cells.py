@@ -5,8 +5,6 @@ before, and then all once more. The examples of a docstring are one cell, with t
 module.
 """
 
-from __future__ import annotations
-
 import ast
 import doctest
 import re

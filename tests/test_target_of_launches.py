@@ -6,8 +6,6 @@ are refused before anything is launched. Two of the ways are tried by `make test
 `make test-programs`.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

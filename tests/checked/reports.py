@@ -1,7 +1,5 @@
 """Questions to ask of a report: what was found, and on which line."""
 
-from __future__ import annotations
-
 import inspect
 
 

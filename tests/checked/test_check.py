@@ -1,7 +1,5 @@
 """gpukit.check as a programmer uses it: what may be passed, and what a launch leaves behind."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """gpukit.check and conditions that every so many threads meet: `tid % step == 0`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Device functions under the checker: looked into in whichever way they were made."""
 
-from __future__ import annotations
-
 import linecache
 import types
 

@@ -1,7 +1,5 @@
 """gpukit.check and what fences and atomics put in order: flags, locks, the last one to come."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """gpukit.check: which kernels it takes, shapes of blocks, functions, and launches that fail."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """gpukit.check and conditions that only some threads of a row meet."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

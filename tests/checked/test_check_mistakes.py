@@ -1,7 +1,5 @@
 """gpukit.check and what a kernel's text cannot mean; the bugs themselves are in the corpus."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """gpukit.check and arrays that are made under an if, in a loop, or in a device function."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import float32

@@ -1,7 +1,5 @@
 """gpukit.check and races that are easily overlooked: who read before, and who is named."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

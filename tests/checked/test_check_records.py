@@ -1,7 +1,5 @@
 """Records under the checker: each field is read and written byte by byte, however it is reached."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """gpukit.check and loops that wait for another thread: they end, with a finding."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Views that passes give a name of their own: messages call them what the person wrote."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The oracle (`tests/oracle/happens_before.py`) keeps every access and compares al
 memory keeps a few words. Both must find the first race of each element at the same access.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

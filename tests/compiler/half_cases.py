@@ -1,7 +1,5 @@
 """float16s to try, and how to run a compiled expression on all of them."""
 
-from __future__ import annotations
-
 import math
 
 import numba

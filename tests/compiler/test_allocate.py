@@ -1,7 +1,5 @@
 """Arrays that kernels make: np.empty where it is switched on, alignment, arrays without a name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba.core.errors import TypingError

@@ -1,7 +1,5 @@
 """Kernels that nobody holds any more take their machine code with them."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loops whose bounds are floats: Numba takes them, and cuts each bound of a range off."""
 
-from __future__ import annotations
-
 import ast
 
 import numpy as np

@@ -3,8 +3,6 @@
 NumPy's float16 is the reference.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import re

@@ -3,8 +3,6 @@
 NumPy rounds every operation once, as IEEE 754 says.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

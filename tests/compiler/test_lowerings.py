@@ -1,7 +1,5 @@
 """What kernels lower as for a GPU, and that what Numba compiles for others stays as it is."""
 
-from __future__ import annotations
-
 import math
 
 import numba

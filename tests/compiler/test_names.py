@@ -1,7 +1,5 @@
 """Names that look like something else: what they stand for decides, never how they are spelled."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Functions defined inside kernels: what they see, where they may be used, what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba.extending import overload

@@ -1,7 +1,5 @@
 """`a[f()] += v` calls `f` once, as Python does: plain, checked, profiled and recorded."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

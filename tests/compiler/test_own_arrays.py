@@ -3,8 +3,6 @@
 `tests/checked/test_check_own_arrays.py` runs the same kernels under the checker.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import float32, int32, int64

@@ -3,8 +3,6 @@
 The references are NumPy's, in the type that Numba gives the result.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

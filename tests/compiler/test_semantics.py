@@ -4,8 +4,6 @@
 hand what the answer is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpukit import cuda

@@ -2,8 +2,6 @@
 `test_semantics.py`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What warps, shared memory and atomics mean: one idea each, compiled, interpreted, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Calls at which threads meet in the target of an assignment: `f(a)[i] = v`, `a[f(i)], x = v`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

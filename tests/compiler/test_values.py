@@ -1,7 +1,5 @@
 """Values that Numba's CPU target treats otherwise than its CUDA target: rounding, records."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

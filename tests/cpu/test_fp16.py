@@ -1,7 +1,5 @@
 """Kernels with float16: arrays, arguments, shared and local memory, shuffles, device functions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

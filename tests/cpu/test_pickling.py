@@ -1,7 +1,5 @@
 """Kernels and device functions in another process, or copied."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

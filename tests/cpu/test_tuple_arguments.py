@@ -1,7 +1,5 @@
 """Arrays inside of tuples, however deep, are checked as arrays that are arguments themselves."""
 
-from __future__ import annotations
-
 import collections
 import re
 

@@ -1,7 +1,5 @@
 """What functions that kernels call mean to the oracle: elements at a time, and rounding."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

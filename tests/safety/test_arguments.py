@@ -1,7 +1,5 @@
 """Wrong arguments: the error names which one, what it is, and what to pass instead."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Arithmetic that kills a process in C, or would raise in Python: here it gives a number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Barriers that not all threads reach: the error names the threads on both sides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

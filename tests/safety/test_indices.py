@@ -1,7 +1,5 @@
 """Accesses that are right although they look close to wrong, and wrong numbers of indices."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 Every array lies between guard elements, which must stay as they were.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

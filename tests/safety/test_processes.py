@@ -1,7 +1,5 @@
 """Programs that could kill or hang the process, each in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 

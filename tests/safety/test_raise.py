@@ -1,7 +1,5 @@
 """Kernels that raise, and errors of Numba's own code inside a kernel."""
 
-from __future__ import annotations
-
 import pytest
 
 from gpukit import cuda, errors

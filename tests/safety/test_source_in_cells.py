@@ -4,8 +4,6 @@ Each way of running code stands in a table with what is to be shown. The cells o
 after the other in a kernel whose names were forgotten before; only the last one's text counts.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

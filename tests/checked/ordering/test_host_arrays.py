@@ -1,7 +1,5 @@
 """Pinned, mapped and managed arrays in checked mode: NumPy's values, and every access seen."""
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle

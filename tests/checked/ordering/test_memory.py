@@ -1,7 +1,5 @@
 """Bytes of arrays and of flagged cells, against sets of addresses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What findings call streams and arrays, and which lines they name."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Races of operations in every report, and in every way to check a program."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree
 
