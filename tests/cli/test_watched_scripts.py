@@ -28,6 +28,7 @@ def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(command, capsy
     assert cli.main([command, "not_there.py"]) == 2
     shown = capsys.readouterr()
     assert shown.err.startswith(f"gpukit: error: {command}: expected a Python script")
+    assert "Traceback" not in shown.err
     assert shown.out == ""
 
 

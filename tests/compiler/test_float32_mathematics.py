@@ -87,10 +87,20 @@ def test_tanh_of_any_number_is_within_two_places(values):
     assert (np.abs(run(KERNELS["tanh"], x) - right) / places).max() <= 2
 
 
-# Arguments, then the result. `special_functions` has those that are special in every type.
+# Arguments, then the result. `special_functions` has those that are special in every type, but not
+# of np.exp2 and cuda.rsqrt.
 LIMITS = {
     "exp": [(89, INF), (-104, 0), (-103, LEAST)],
-    "exp2": [(128, INF), (-149, LEAST), (-150, 0), (5, 32)],
+    "exp2": [
+        (0, 1),
+        (INF, INF),
+        (-INF, 0),
+        (NAN, NAN),
+        (128, INF),
+        (-149, LEAST),
+        (-150, 0),
+        (5, 32),
+    ],
     "exp10": [(39, INF), (3, 1000), (-46, 0)],
     "expm1": [(LEAST, LEAST), (89, INF)],
     "log2": [(LEAST, -149), (8, 3)],
@@ -109,7 +119,7 @@ LIMITS = {
     "erf": [(5, 1), (-MOST, -1)],
     "erfc": [(11, 0), (MOST, 0)],
     "cbrt": [(27, 3), (-8, -2)],
-    "rsqrt": [(4, 0.5)],
+    "rsqrt": [(0, INF), (-0.0, -INF), (INF, 0), (-1, NAN), (NAN, NAN), (4, 0.5)],
     "atan2": [(LEAST, MOST, 0)],
     "hypot": [(3, 4, 5), (MOST, MOST, INF), (LEAST, 0, LEAST), (3e-39, 4e-39, 5e-39)],
     "pow": [
