@@ -45,13 +45,18 @@ def handed_over_in_shared_memory_kernel(data, flag, out):
             out[0] = s[0]
 
 
+@cuda.jit(device=True)
+def hand_over(data, flag):
+    data[0] = 7
+    cuda.threadfence()
+    cuda.atomic.exch(flag, 0, 1)
+
+
 @cuda.jit
 def waited_for_kernel(data, flag, out):
     tid = cuda.threadIdx.x
     if tid == 0:
-        data[0] = 7
-        cuda.threadfence()
-        cuda.atomic.exch(flag, 0, 1)
+        hand_over(data, flag)
     if tid == 40:
         while cuda.atomic.add(flag, 0, 0) == 0:
             pass
@@ -71,9 +76,7 @@ def test_flag_behind_a_fence_hands_data_over_when_the_reader_looks_at_it(kernel)
 def value_ignored_kernel(data, flag, out):
     tid = cuda.threadIdx.x
     if tid == 0:
-        data[0] = 7
-        cuda.threadfence()
-        cuda.atomic.exch(flag, 0, 1)
+        hand_over(data, flag)
     if tid == 40:
         out[1] = cuda.atomic.add(flag, 0, 0)
         cuda.threadfence()
@@ -84,9 +87,7 @@ def value_ignored_kernel(data, flag, out):
 def condition_left_kernel(data, flag, out):
     tid = cuda.threadIdx.x
     if tid == 0:
-        data[0] = 7
-        cuda.threadfence()
-        cuda.atomic.exch(flag, 0, 1)
+        hand_over(data, flag)
     if tid == 40:
         if cuda.atomic.add(flag, 0, 0) == 1:
             out[1] = 1
@@ -120,9 +121,7 @@ def fence_of_another_kernel(data, flag, out):
 def read_by_another_kernel(data, flag, out):
     tid = cuda.threadIdx.x
     if tid == 0:
-        data[0] = 7
-        cuda.threadfence()
-        cuda.atomic.exch(flag, 0, 1)
+        hand_over(data, flag)
     seen = 0
     if tid == 40:
         seen = cuda.atomic.add(flag, 0, 0)

@@ -26,40 +26,28 @@ assert (a == 3).all()
 print("good launch")
 """
 
-RECURSION = """
+FUNCTION = """
 @cuda.jit(device=True)
-def descend(n):
+def {name}(n):
     if n < 0:
         return 0
-    return descend(n + 1) + 1
-
+    return {called}(n + 1) + 1
+"""
+LAUNCH = """
 @cuda.jit
 def bad_kernel(a, n):
-    a[0] = descend(n)
+    a[0] = {name}(n)
 
 bad_kernel[1, 1](np.zeros(4), 3)
 """
+RECURSION = FUNCTION.format(name="descend", called="descend") + LAUNCH.format(name="descend")
 RECURSION_IN_POOL = RECURSION.replace("[1, 1](np.zeros(4)", "[1000, 256](np.zeros(4)")
 RECURSION_WITHOUT_END = RECURSION.replace("    if n < 0:\n        return 0\n", "")
-MUTUAL = """
-@cuda.jit(device=True)
-def even(n):
-    if n < 0:
-        return 0
-    return odd(n + 1) + 1
-
-@cuda.jit(device=True)
-def odd(n):
-    if n < 0:
-        return 0
-    return even(n + 1) + 1
-
-@cuda.jit
-def bad_kernel(a, n):
-    a[0] = even(n)
-
-bad_kernel[1, 1](np.zeros(4), 3)
-"""
+MUTUAL = (
+    FUNCTION.format(name="even", called="odd")
+    + FUNCTION.format(name="odd", called="even")
+    + LAUNCH.format(name="even")
+)
 LOCAL = """
 @cuda.jit
 def bad_kernel(a):

@@ -104,13 +104,19 @@ def in_flight(h, to_device):
     return stream
 
 
+def races(use, seen, *, to_device):
+    """Use an array beside a copy; return what was found while the copy was in flight."""
+    h = made()
+    stream = in_flight(h, to_device)
+    use(h)
+    found = [(f.kind, f.details["use"]) for f in seen]
+    stream.synchronize()
+    return found
+
+
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
 def test_read_is_seen_while_a_copy_to_the_host_is_in_flight(use, seen):
-    h = made()
-    stream = in_flight(h, to_device=False)
-    use(h)
-    assert [(f.kind, f.details["use"]) for f in seen] == [("host-race", "read")]
-    stream.synchronize()
+    assert races(use, seen, to_device=False) == [("host-race", "read")]
 
 
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
@@ -123,29 +129,17 @@ def test_read_is_in_order_once_the_stream_is_synchronized(use, seen):
 
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
 def test_read_beside_a_copy_to_the_device_is_in_order(use, seen):
-    h = made()
-    stream = in_flight(h, to_device=True)
-    use(h)
-    assert seen == []
-    stream.synchronize()
+    assert races(use, seen, to_device=True) == []
 
 
 @pytest.mark.parametrize("use", WRITES.values(), ids=WRITES)
 def test_write_is_seen_while_a_copy_to_the_device_is_in_flight(use, seen):
-    h = made()
-    stream = in_flight(h, to_device=True)
-    use(h)
-    assert [(f.kind, f.details["use"]) for f in seen] == [("host-race", "write")]
-    stream.synchronize()
+    assert races(use, seen, to_device=True) == [("host-race", "write")]
 
 
 @pytest.mark.parametrize("use", FORMS.values(), ids=FORMS)
 def test_form_of_an_array_is_no_access(use, seen):
-    h = made()
-    stream = in_flight(h, to_device=False)
-    use(h)
-    assert seen == []
-    stream.synchronize()
+    assert races(use, seen, to_device=False) == []
 
 
 @pytest.mark.parametrize("uses", [READS, WRITES, FORMS], ids=["reads", "writes", "forms"])
