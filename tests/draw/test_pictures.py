@@ -6,7 +6,7 @@ import pytest
 from gpukit import draw, errors
 from gpukit.bench import Result, Timing
 from gpukit.bench.ceilings import Ceilings
-from gpukit.draw import launches, pictures, products, storage, timings
+from gpukit.draw import launches, pictures, products, timings
 from gpukit.launch import Cost
 from tests.draw.figures import words
 
@@ -43,9 +43,9 @@ FIGURES = {
     "walks_marked": lambda: draw.walks(4, turn=1),
     "memories": lambda: draw.memories(),
     "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
-    "tile_steps": lambda: storage.tile_steps(),
-    "tile_banks": lambda: storage.tile_banks(),
-    "stride_bars": lambda: storage.stride_bars([1, 1, 2]),
+    "tile_steps": lambda: draw.tile_steps(),
+    "tile_banks": lambda: draw.tile_banks(),
+    "stride_bars": lambda: draw.stride_bars([1, 1, 2]),
 }
 
 
