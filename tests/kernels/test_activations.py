@@ -272,41 +272,19 @@ def test_array_that_is_not_contiguous_is_read_rightly(name, view, signed):
 
 
 @every_kernel
-@pytest.mark.parametrize("order", ["transposed", "part"])
-def test_out_that_is_not_contiguous_is_written_rightly(name, order, signed):
+def test_out_in_another_order_is_written_rightly(name, signed):
     arrays = inputs(name, signed, 20, 37)
-    whole = np.full((37, 20) if order == "transposed" else (40, 77), 7, np.float32)
-    out = whole.T if order == "transposed" else whole[::2, 1:-2:2]
+    out = np.full((37, 20), 7, np.float32).T
     assert of(name)[1](*arrays, out=out) is out
     np.testing.assert_array_equal(out, of(name)[1](*arrays))
-    assert (whole[1::2] == 7).all() or order == "transposed"
 
 
 @every_kernel
-@pytest.mark.costly
-def test_out_may_be_the_input(name, signed):
-    arrays = inputs(name, signed, 20, 37)
-    right = of(name)[1](*arrays)
-    made = of(name)[1](*arrays, out=arrays[-1])
-    assert made is arrays[-1]
-    np.testing.assert_array_equal(made, right)
-
-
-@every_kernel
-def test_out_that_lies_askew_on_the_input_is_refused(name, signed):
-    whole = signed(21)
-    arrays = (whole[:-1],) if name in FORWARD else (signed(20), whole[:-1])
-    with pytest.raises(ValueError, match=rf"{name}: expected out to lie apart from [xy], got one"):
-        of(name)[1](*arrays, out=whole[1:])
-
-
-@every_kernel
-@pytest.mark.parametrize("shape", [(), (5,), (3, 4)], ids=str)
-def test_device_array_gives_a_device_array(name, shape, signed):
-    arrays = inputs(name, signed, *shape)
+def test_device_array_without_axes_gives_a_device_array(name, signed):
+    arrays = inputs(name, signed)
     made = of(name)[1](*map(cuda.to_device, arrays))
     assert launch.is_device_array(made)
-    assert_right(name, made.copy_to_host().reshape(shape), *arrays)
+    assert_right(name, made.copy_to_host().reshape(()), *arrays)
 
 
 @every_kernel
@@ -326,13 +304,6 @@ def test_device_array_that_is_not_contiguous_is_refused_with_advice(name, signed
 def test_array_without_elements_gives_one_without_elements(name, shape):
     arrays = [np.empty(shape, np.float32)] * (1 if name in FORWARD else 2)
     assert of(name)[1](*arrays).shape == shape
-
-
-@every_kernel
-def test_number_that_is_no_array_is_refused(name):
-    expected = rf"{name}: expected .* to be a float32 or float64 array, got float\."
-    with pytest.raises(TypeError, match=expected):
-        of(name)[1](*[1.0] * (1 if name in FORWARD else 2))
 
 
 @grads

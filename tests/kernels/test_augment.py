@@ -60,14 +60,6 @@ def test_no_image_gives_no_image():
     assert augmented(images((0, 3, 4, 4)), 1).shape == (0, 3, 4, 4)
 
 
-@pytest.mark.parametrize(
-    ("x", "most", "error", "words"),
-    [
-        (images((2, 3, 4)), 1, ValueError, "augment: expected x.ndim == 4, got shape"),
-        (images((2, 3, 4, 4)).astype(int), 1, TypeError, "augment: expected x .*int64"),
-        (images((2, 3, 4, 4)), -1, ValueError, "augment: expected most >= 0, got -1"),
-    ],
-)
-def test_what_is_no_image_is_refused(x, most, error, words):
-    with pytest.raises(error, match=words):
-        gpukit.augment(x, most, seed=1)
+def test_a_negative_move_is_refused():
+    with pytest.raises(ValueError, match="augment: expected most >= 0, got -1"):
+        gpukit.augment(images((2, 3, 4, 4)), -1, seed=1)

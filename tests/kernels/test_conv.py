@@ -384,11 +384,6 @@ def test_conv2d_rejects_padding_same_with_a_stride():
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding="same", stride=2)
 
 
-def test_conv2d_rejects_an_out_on_its_input():
-    image = ones(1, 1, 4, 4)
-    refused("expected out to lie apart from input", image, ones(1, 1, 1, 1), out=image)
-
-
 # ---- costs ----------------------------------------------------------------------------------
 
 

@@ -255,13 +255,6 @@ def test_nothing_has_no_extreme(name):
         ours(name, np.empty(0, np.float32))
 
 
-@functions
-def test_matrix_is_refused(name):
-    expected = rf"{name}: expected x\.ndim == 1, got shape \(2, 2\)\. Reshape it to 1 axes"
-    with pytest.raises(ValueError, match=expected):
-        ours(name, np.ones((2, 2), np.float32))
-
-
 # ---- what the checker and the counters say --------------------------------------------------
 
 

@@ -240,11 +240,6 @@ def test_a_window_larger_than_the_image_is_refused():
         pool.avg_pool2d(ones(1, 1, 2, 5), 3)
 
 
-def test_images_without_a_batch_are_refused():
-    with pytest.raises(ValueError, match=r"max_pool2d: expected input\.ndim == 4"):
-        pool.max_pool2d(ones(2, 4, 4), 2)
-
-
 def test_a_size_that_is_no_shape_is_refused():
     expected = r"avg_pool2d_backward: expected input_size to be the shape \(N, C, H, W\)"
     with pytest.raises(TypeError, match=expected):

@@ -1,0 +1,278 @@
+"""Every host function, with arrays that it takes and the shape of what it returns."""
+
+import numpy as np
+
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    attention,
+    augment,
+    backprop,
+    batch_norm,
+    batch_norm_grad,
+    conv,
+    dot,
+    dropout,
+    embedding,
+    extremes,
+    histogram,
+    image,
+    layer_norm,
+    layer_norm_grad,
+    losses,
+    matmul,
+    matvec,
+    optimizers,
+    philox,
+    pool,
+    pool_grad,
+    recurrent,
+    reduce,
+    scan,
+    softmax,
+    transpose,
+    vector,
+)
+from gpukit.kernels.conv import one_d
+
+
+def numbers(*shape):
+    return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
+
+
+def cell(gates):
+    """Input, state, both weights and both biases of a recurrent cell."""
+    wide = gates * 5
+    shapes = (3, 4), (3, 5), (wide, 4), (wide, 5), (wide,), (wide,)
+    return tuple(numbers(*shape) for shape in shapes)
+
+
+CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
+
+# A host function of arrays, the arrays, and the shape of what it returns.
+CASES = {
+    "fill": (lambda **options: vector.fill(7, 2.5, **options), (), (7,)),
+    "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
+    "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
+    "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+    "batched_matmul": (matmul.batched_matmul, (numbers(2, 3, 5), numbers(2, 5, 4)), (2, 3, 4)),
+    "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5)), (3, 5)),
+    "column_sum": (backprop.column_sum, (numbers(3, 4),), (4,)),
+    "add_bias": (backprop.add_bias, (numbers(3, 4), numbers(4)), (3, 4)),
+    "bias_relu": (backprop.bias_relu, (numbers(3, 4), numbers(4)), (3, 4)),
+    "bias_gelu": (backprop.bias_gelu, (numbers(3, 4), numbers(4)), (3, 4)),
+    "matvec": (matvec.matvec, (numbers(3, 5), numbers(5)), (3,)),
+    "relu": (activations.relu, (numbers(2, 3, 5),), (2, 3, 5)),
+    "sigmoid": (activations.sigmoid, (numbers(3, 5),), (3, 5)),
+    "tanh": (activations.tanh, (numbers(7),), (7,)),
+    "gelu": (activations.gelu, (numbers(3, 5),), (3, 5)),
+    "relu_grad": (activations_grad.relu_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "sigmoid_grad": (activations_grad.sigmoid_grad, (numbers(7), numbers(7)), (7,)),
+    "tanh_grad": (activations_grad.tanh_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
+    "conv2d": (conv.conv2d, (numbers(2, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3)), (2, 3, 4, 4)),
+    "conv1d": (conv.conv1d, (numbers(2, 2, 9), numbers(3, 2, 3), numbers(3)), (2, 3, 7)),
+    "max_pool2d": (lambda x, **o: pool.max_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
+    "avg_pool2d": (lambda x, **o: pool.avg_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
+    "avg_pool2d_backward": (
+        lambda grad, **o: pool_grad.avg_pool2d_backward(grad, (2, 3, 5, 6), 2, **o),
+        (numbers(2, 3, 2, 3),),
+        (2, 3, 5, 6),
+    ),
+    "max_pool2d_backward": (
+        lambda grad, at, **o: pool_grad.max_pool2d_backward(grad, at, (2, 3, 5, 6), 2, **o),
+        (numbers(2, 3, 2, 3), np.zeros((2, 3, 2, 3), np.int64)),
+        (2, 3, 5, 6),
+    ),
+    "softmax": (softmax.softmax, (numbers(3, 5),), (3, 5)),
+    "log_softmax": (lambda x, **o: softmax.log_softmax(x, 1, **o), (numbers(2, 3, 5),), (2, 3, 5)),
+    "softmax_backward": (softmax.softmax_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "log_softmax_backward": (softmax.log_softmax_backward, (numbers(7), numbers(7)), (7,)),
+    "cross_entropy": (
+        lambda x, target, **o: losses.cross_entropy(x, target, "none", **o),
+        (numbers(7, 5), CLASSES),
+        (7,),
+    ),
+    "cross_entropy_backward": (losses.cross_entropy_backward, (numbers(7, 5), CLASSES), (7, 5)),
+    "mse_loss": (
+        lambda x, target, **o: losses.mse_loss(x, target, "none", **o),
+        (numbers(3, 5), numbers(3, 5)),
+        (3, 5),
+    ),
+    "mse_loss_backward": (losses.mse_loss_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
+    "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
+    "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
+    "exclusive_scan": (scan.exclusive_scan, (numbers(300),), (300,)),
+    "scaled_dot_product_attention": (
+        attention.scaled_dot_product_attention,
+        (numbers(1, 2, 3, 5), numbers(1, 2, 4, 5), numbers(1, 2, 4, 6)),
+        (1, 2, 3, 6),
+    ),
+    "rnn_tanh_cell": (recurrent.rnn_tanh_cell, cell(1), (3, 5)),
+    "rnn_relu_cell": (recurrent.rnn_relu_cell, cell(1), (3, 5)),
+    "gru_cell": (recurrent.gru_cell, cell(3), (3, 5)),
+    "bincount": (
+        lambda x, **o: histogram.bincount(x, 5, **o),
+        (np.arange(9, dtype=np.int32),),
+        (5,),
+    ),
+    "embedding": (
+        embedding.embedding,
+        (np.array([[1, 4, 1], [0, 2, 3]]), numbers(5, 7)),
+        (2, 3, 7),
+    ),
+    "embedding_backward": (
+        lambda grad, index, **o: embedding.embedding_backward(grad, index, 6, **o),
+        (numbers(2, 7), np.array([5, 2])),
+        (6, 7),
+    ),
+    "layer_norm": (
+        lambda x, *rest, **o: layer_norm.layer_norm(x, 5, *rest, **o),
+        (numbers(3, 5), numbers(5), 2 * numbers(5)),
+        (3, 5),
+    ),
+    "batch_norm": (
+        batch_norm.batch_norm,
+        (numbers(4, 5, 3), numbers(5), numbers(5) ** 2, numbers(5), numbers(5)),
+        (4, 5, 3),
+    ),
+    "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
+    "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
+    "augment": (
+        lambda x, **o: augment.augment(x, 2, True, seed=3, **o),
+        (numbers(4, 3, 6, 5),),
+        (4, 3, 6, 5),
+    ),
+    "dropout_backward": (
+        lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o),
+        (numbers(3, 5),),
+        (3, 5),
+    ),
+}
+# Each thread reads of these inputs only the element that it writes.
+IN_PLACE = [
+    *[(name, at) for name in ("vector_add", "saxpy") for at in (0, 1)],
+    *[(name, 0) for name in ("relu", "sigmoid", "tanh", "gelu")],
+    *[(f"{name}_grad", at) for name in ("relu", "sigmoid", "tanh", "gelu") for at in (0, 1)],
+    *[(name, 0) for name in ("add_bias", "bias_relu", "bias_gelu")],
+    *[(name, 1) for name in ("rnn_tanh_cell", "rnn_relu_cell", "gru_cell")],
+    *[(name, 0) for name in ("inclusive_scan", "dropout", "dropout_backward")],
+]
+
+# Host functions that return one number.
+ONE = {
+    "sum": (reduce.sum, (numbers(300),)),
+    "max": (extremes.max, (numbers(300),)),
+    "min": (extremes.min, (numbers(300),)),
+    "argmax": (extremes.argmax, (numbers(300),)),
+    "dot": (dot.dot, (numbers(300), numbers(300)[::-1])),
+}
+LSTM = (cell(4)[0], numbers(3, 5), *cell(4)[1:])
+
+# Host functions that return several arrays.
+SEVERAL = {
+    "cross_entropy_with_grad": (losses.cross_entropy_with_grad, (numbers(7, 5), CLASSES)),
+    "conv2d_backward": (
+        conv.conv2d_backward,
+        (numbers(2, 3, 4, 4), numbers(2, 2, 5, 5), numbers(3, 2, 2, 2)),
+    ),
+    "scaled_dot_product_attention_backward": (
+        attention.scaled_dot_product_attention_backward,
+        (*[numbers(1, 2, 3, 5)] * 5, numbers(1, 2, 3)),
+    ),
+    "lstm_cell": (lambda x, h, c, *rest, **o: recurrent.lstm_cell(x, (h, c), *rest, **o), LSTM),
+    "lstm_cell_backward": (
+        lambda g, k, x, h, c, w, u, saved, new, **o: recurrent.lstm_cell_backward(
+            (g, k), x, (h, c), w, u, saved, new, **o
+        ),
+        (numbers(3, 5), numbers(3, 5), *LSTM[:5], numbers(3, 3, 20), numbers(3, 5)),
+    ),
+    "gru_cell_backward": (
+        recurrent.gru_cell_backward,
+        (numbers(3, 5), *cell(3)[:4], numbers(3, 3, 15)),
+    ),
+    "rnn_tanh_cell_backward": (
+        recurrent.rnn_tanh_cell_backward,
+        (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
+    ),
+    "rnn_relu_cell_backward": (
+        recurrent.rnn_relu_cell_backward,
+        (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
+    ),
+    "linear_backward": (backprop.linear_backward, (numbers(3, 5), numbers(3, 4), numbers(5, 4))),
+    "bias_relu_backward": (backprop.bias_relu_backward, (numbers(3, 4), numbers(3, 4))),
+    "bias_gelu_backward": (backprop.bias_gelu_backward, (numbers(3, 4), numbers(3, 4), numbers(4))),
+    "layer_norm_backward": (
+        layer_norm_grad.layer_norm_backward,
+        (numbers(3, 4), numbers(3, 4) + 1, numbers(3), numbers(3) ** 2, numbers(4)),
+    ),
+    "batch_norm_backward": (
+        batch_norm_grad.batch_norm_backward,
+        (numbers(3, 4), numbers(3, 4) + 1, numbers(4), numbers(4) ** 2, numbers(4)),
+    ),
+}
+
+# Host functions that write in place, and those without `out`.
+REST = {
+    "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
+    "sgd_step": (optimizers.sgd_step, (numbers(7), numbers(7))),
+    "momentum_step": (optimizers.momentum_step, (numbers(7), numbers(7), numbers(7))),
+    "nesterov_step": (optimizers.nesterov_step, (numbers(7), numbers(7), numbers(7))),
+    "adagrad_step": (optimizers.adagrad_step, (numbers(7), numbers(7), numbers(7) ** 2)),
+    "rmsprop_step": (optimizers.rmsprop_step, (numbers(7), numbers(7), numbers(7) ** 2)),
+    "adadelta_step": (optimizers.adadelta_step, (numbers(7), numbers(7), *[numbers(7) ** 2] * 2)),
+    "adam_step": (
+        lambda *arrays: optimizers.adam_step(*arrays, step=1),
+        (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
+    ),
+    "adamw_step": (
+        lambda *arrays: optimizers.adamw_step(*arrays, step=1),
+        (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
+    ),
+    "invert": (image.invert, (numbers(3, 4),)),
+    "grey": (image.grey, (numbers(3, 4, 3),)),
+    "box_blur": (lambda x: image.box_blur(x, 1), (numbers(3, 4),)),
+}
+
+# Each host function with its arrays.
+EVERY = {name: case[:2] for name, case in (CASES | ONE | SEVERAL | REST).items()}
+
+VARIANTS = {
+    "softmax": softmax.VARIANTS,
+    "saxpy": vector.SAXPY_VARIANTS,
+    "matmul": matmul.VARIANTS,
+    "matvec": matvec.VARIANTS,
+    "copy": transpose.COPY_VARIANTS,
+    "transpose": transpose.TRANSPOSE_VARIANTS,
+    "inclusive_scan": scan.SCAN_VARIANTS,
+    "exclusive_scan": scan.SCAN_VARIANTS,
+    "bincount": histogram.VARIANTS,
+    "embedding_backward": embedding.GRAD_VARIANTS,
+    "layer_norm": layer_norm.VARIANTS,
+    "sum": reduce.SUM_VARIANTS,
+    "dot": dot.VARIANTS,
+    "conv2d": conv.VARIANTS,
+    "conv2d_backward": conv.BACKWARD_VARIANTS,
+    "conv1d": one_d.VARIANTS,
+    "linear": backprop.FORWARD_VARIANTS,
+    "gru_cell": recurrent.GRU_VARIANTS,
+    "scaled_dot_product_attention": attention.FORWARD_VARIANTS,
+    "scaled_dot_product_attention_backward": attention.BACKWARD_VARIANTS,
+    "linear_backward": backprop.FORWARD_VARIANTS,
+}
+
+
+def dtype_of(name):
+    """The dtype of what a function returns."""
+    return np.int32 if name == "bincount" else np.float32
+
+
+def overlapping(name, at, shift):
+    """Return a function's arrays and an `out`, on one of them but for so many elements."""
+    _, arrays, shape = CASES[name]
+    given, dtype, count = list(arrays), np.dtype(dtype_of(name)), int(np.prod(shape))
+    memory = np.zeros(arrays[at].nbytes + dtype.itemsize * (count + shift), np.uint8)
+    given[at] = np.ndarray(arrays[at].shape, arrays[at].dtype, memory)
+    given[at][...] = arrays[at]
+    return given, np.ndarray(shape, dtype, memory, offset=shift * dtype.itemsize)

@@ -1,0 +1,133 @@
+"""What every host function refuses, with its name, the rule and what came.
+
+Nothing is launched here, so no kernel is compiled.
+"""
+
+import numpy as np
+import pytest
+
+from tests.kernels.host_functions import (
+    CASES,
+    EVERY,
+    IN_PLACE,
+    SEVERAL,
+    VARIANTS,
+    dtype_of,
+    overlapping,
+)
+
+ARGUMENTS = [(name, at) for name, (_, arrays) in EVERY.items() for at in range(len(arrays))]
+every_argument = pytest.mark.parametrize(("name", "at"), ARGUMENTS)
+
+
+def refusal(name, at, made):
+    """Return the message of the TypeError for one argument, made anew from the right one."""
+    function, arrays = EVERY[name]
+    given = [made(array) if k == at else array for k, array in enumerate(arrays)]
+    with pytest.raises(TypeError, match=rf"^{name}: expected ") as caught:
+        function(*given)
+    return str(caught.value)
+
+
+@every_argument
+@pytest.mark.parametrize("dtype", [np.float16, np.int16, np.complex64])
+def test_another_dtype_is_refused(name, at, dtype):
+    message = refusal(name, at, lambda array: array.astype(dtype))
+    assert f"got {np.dtype(dtype)}. Convert it with " in message
+
+
+@every_argument
+@pytest.mark.parametrize("made", [np.ndarray.tolist, np.size], ids=["list", "number"])
+def test_what_is_no_array_is_refused(name, at, made):
+    message = refusal(name, at, made)
+    assert f"got {type(made(np.ones(3))).__name__}. " in message
+
+
+# They take arrays of any number of axes, or of several.
+OF_ANY_AXES = {
+    *[name for name in EVERY if name.endswith(("_step", "_norm", "_norm_backward"))],
+    *[name for name in EVERY if name.startswith(("mse_loss", "dropout", "embedding"))],
+    *[name for name in EVERY if "softmax" in name],
+    *[f"{name}{grad}" for name in ("relu", "sigmoid", "tanh", "gelu") for grad in ("", "_grad")],
+    "invert",
+}
+OF_FIXED_AXES = [case for case in ARGUMENTS if case[0] not in OF_ANY_AXES]
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "change"),
+    [(*case, "more") for case in OF_FIXED_AXES]
+    + [(*case, "less") for case in OF_FIXED_AXES if EVERY[case[0]][1][case[1]].ndim > 1],
+)
+def test_another_number_of_axes_is_refused(name, at, change):
+    function, arrays = EVERY[name]
+    given = list(arrays)
+    given[at] = arrays[at][None] if change == "more" else arrays[at][0]
+    with pytest.raises(
+        ValueError,
+        match=rf"^{name}: expected \w+\.ndim == .*, got shape \(.* Reshape it to \d axes\.$",
+    ):
+        function(*given)
+
+
+# Their arrays have dtypes of their own.
+UNLIKE = [name for name, (_, arrays) in EVERY.items() if len({a.dtype for a in arrays}) > 1]
+
+
+@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in UNLIKE])
+def test_two_dtypes_are_refused(name, at):
+    message = refusal(name, at, lambda array: array.astype(np.float64))
+    assert "one dtype, got float32, " in message
+    assert "float64" in message
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_an_unknown_variant_is_refused_with_those_there_are(name):
+    function, arrays = EVERY[name]
+    names = ", ".join(repr(variant.name) for variant in VARIANTS[name])
+    expected = f"^{name}: expected variant to be one of {names}, got 'fast'. Pick one.$"
+    with pytest.raises(ValueError, match=expected):
+        function(*arrays, variant="fast")
+
+
+# ---- outputs --------------------------------------------------------------------------------
+
+every_function = pytest.mark.parametrize("name", CASES)
+
+
+@every_function
+def test_out_of_another_shape_is_refused(name):
+    function, arrays, shape = CASES[name]
+    out = np.zeros((*shape[:-1], shape[-1] + 1), dtype_of(name))
+    with pytest.raises(ValueError, match=rf"^{name}: expected out\.shape == "):
+        function(*arrays, out=out)
+
+
+@every_function
+def test_out_of_another_dtype_is_refused(name):
+    function, arrays, shape = CASES[name]
+    with pytest.raises(TypeError, match=rf"{name}: expected out to be a .* got complex64"):
+        function(*arrays, out=np.zeros(shape, np.complex64))
+
+
+INPUTS = [(name, at) for name, (_, arrays, _) in CASES.items() for at in range(len(arrays))]
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "shift"),
+    [(*case, 1) for case in INPUTS] + [(*case, 0) for case in INPUTS if case not in IN_PLACE],
+)
+def test_out_on_the_memory_of_an_input_is_refused(name, at, shift):
+    given, out = overlapping(name, at, shift)
+    with pytest.raises(ValueError, match=rf"^{name}: expected out to lie apart from \w+, got one"):
+        CASES[name][0](*given, out=out)
+
+
+@pytest.mark.parametrize("name", [name for name in SEVERAL if name != "lstm_cell"])
+@pytest.mark.parametrize("count", [None, 1])
+def test_out_for_several_results_is_a_tuple_with_one_for_each(name, count):
+    function, arrays = SEVERAL[name]
+    first, found = (arrays[0], "ndarray") if count is None else ((None,), "1 of them")
+    expected = rf"^{name}: expected out to be a tuple of \d arrays, got {found}\."
+    with pytest.raises(TypeError, match=expected):
+        function(*arrays, out=first)
