@@ -77,15 +77,6 @@ def test_batched_matmul_has_the_bits_of_tiled_products_one_by_one(signed):
     np.testing.assert_array_equal(batched.batched_matmul(a, b), one_by_one)
 
 
-def test_batched_matmul_keeps_a_nan_in_its_pair():
-    a = np.ones((4, 5, 6), np.float32)
-    a[2, 3, 1] = np.nan
-    out = batched.batched_matmul(a, np.ones((4, 6, 7), np.float32))
-    found = np.isnan(out)
-    assert found[2, 3].all()
-    assert found.sum() == 7
-
-
 def test_batched_matmul_adds_in_float32():
     # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
     a = np.array([[[2**24, 1, 1]]], np.float32)
@@ -103,29 +94,6 @@ def test_batched_matmul_takes_operands_with_exchanged_axes(signed, assert_close)
     a, b = signed(3, 20, 9).transpose(0, 2, 1), signed(20, 3, 17).transpose(1, 0, 2)
     out = batched.batched_matmul(a, b)
     assert_close(out, pairs(a, b), magnitude=pairs(np.abs(a), np.abs(b)), length=20)
-
-
-@pytest.mark.parametrize(
-    ("batches", "m", "n", "k"),
-    [(0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 0, 5), (2, 3, 4, 0), (0, 0, 0, 0)],
-)
-def test_batched_matmul_with_an_empty_axis_is_zeros(batches, m, n, k):
-    a, b = np.ones((batches, m, k), np.float32), np.ones((batches, k, n), np.float32)
-    out = batched.batched_matmul(a, b)
-    np.testing.assert_array_equal(out, np.zeros((batches, m, n), np.float32))
-
-
-def test_batched_matmul_of_float64_over_no_k_is_zeros_of_float64():
-    out = batched.batched_matmul(np.ones((2, 3, 0)), np.ones((2, 0, 4)))
-    assert out.dtype == np.float64
-    np.testing.assert_array_equal(out, np.zeros((2, 3, 4)))
-
-
-def test_batched_matmul_over_no_k_overwrites_out_with_zeros(poisoned):
-    out = poisoned(2, 3, 4)
-    a, b = np.ones((2, 3, 0), np.float32), np.ones((2, 0, 4), np.float32)
-    batched.batched_matmul(a, b, out=out)
-    np.testing.assert_array_equal(out, np.zeros((2, 3, 4)))
 
 
 # ---- what it refuses ------------------------------------------------------------------------

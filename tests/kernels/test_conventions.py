@@ -14,8 +14,10 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
+    dot,
     matmul,
     matvec,
+    reduce,
     scan,
     softmax,
     transpose,
@@ -24,7 +26,7 @@ from gpukit.kernels import (
 from gpukit.kernels.matmul import nt, tn
 
 # More than a tile of every variant, rows of whole float4s, no two alike.
-LARGE = {"m": 67, "n": 72, "k": 36, "b": 3, "r": 11, "c": 515}
+LARGE = {"m": 259, "n": 136, "k": 36, "b": 3, "r": 11, "c": 515}
 SMALL = {"m": 3, "n": 4, "k": 5, "b": 2, "r": 3, "c": 7}
 
 
@@ -74,22 +76,37 @@ MAPS = {
     "vector_add": Case(vector.vector_add, "c,c->c", vector.ADD_VARIANTS),
     "saxpy": Case(functools.partial(vector.saxpy, 2.5), "c,c->c", vector.SAXPY_VARIANTS),
     "add_bias": Case(backprop.add_bias, "rc,c->rc"),
+    "bias_relu": Case(backprop.bias_relu, "rc,c->rc"),
+    "bias_gelu": Case(backprop.bias_gelu, "rc,c->rc"),
     "copy": Case(transpose.copy, "mn->mn", transpose.COPY_VARIANTS),
     "transpose": Case(transpose.transpose, "mn->nm", transpose.TRANSPOSE_VARIANTS),
-} | {name: elementwise(activations, name, "rc->rc") for name in ("relu", "sigmoid", "tanh", "gelu")}
+} | {
+    name: elementwise(module, name, line)
+    for module, line, names in (
+        (activations, "rc->rc", ("relu", "sigmoid", "tanh", "gelu")),
+        (activations_grad, "rc,rc->rc", ("sigmoid_grad", "tanh_grad", "gelu_grad")),
+    )
+    for name in names
+}
+# They return a number.
+SUMS = {
+    "sum": Case(reduce.sum, "c->", reduce.SUM_VARIANTS),
+    "dot": Case(dot.dot, "c,c->", dot.VARIANTS),
+}
 # A NaN of theirs goes elsewhere, or not everywhere; their own tests say where.
 OTHERS = {
     "softmax": Case(softmax.softmax, "rc->rc", softmax.VARIANTS),
     "log_softmax": Case(softmax.log_softmax, "rc->rc"),
     "softmax_backward": Case(softmax.softmax_backward, "rc,rc->rc"),
     "log_softmax_backward": Case(softmax.log_softmax_backward, "rc,rc->rc"),
+    "softmax of columns": Case(functools.partial(softmax.softmax, dim=0), "rc->rc"),
+    "log_softmax of columns": Case(functools.partial(softmax.log_softmax, dim=0), "rc->rc"),
     "inclusive_scan": Case(scan.inclusive_scan, "c->c", scan.SCAN_VARIANTS),
     "exclusive_scan": Case(scan.exclusive_scan, "c->c", scan.SCAN_VARIANTS),
-} | {
-    name: elementwise(activations_grad, name, "rc,rc->rc")
-    for name in ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad")
+    "relu_grad": elementwise(activations_grad, "relu_grad", "rc,rc->rc"),
 }
-EVERY = PRODUCTS | MAPS | OTHERS
+WITH_OUT = PRODUCTS | MAPS | OTHERS
+EVERY = WITH_OUT | SUMS
 
 
 def variants(cases):
@@ -108,29 +125,45 @@ def call(name, variant, *arrays, **options):
 
 
 def dtypes_of(name, variant):
-    """The dtypes of floats that a variant takes."""
+    """The dtypes of numbers that a variant takes; bits of bfloat16 are none."""
     found = [each.dtypes for each in EVERY[name].variants if each.name == variant]
-    return [dtype for dtype in (found or [launch.FLOATS])[0] if dtype in launch.FLOATS]
+    return [dtype for dtype in (found or [launch.FLOATS])[0] if dtype is not np.uint16]
+
+
+def axes_of(name):
+    """Each axis of a function, and all of them."""
+    axes = sorted(set("".join(EVERY[name].parts)))
+    return axes if len(axes) == 1 else [*axes, "".join(axes)]
 
 
 EMPTY = [
-    (name, variant, axis, dtype)
-    for name, variant in variants(EVERY)
-    for axis in sorted(set("".join(EVERY[name].parts)))
+    (name, variant, axes, dtype)
+    for name, variant in variants(WITH_OUT)
+    for axes in axes_of(name)
     for dtype in dtypes_of(name, variant)
 ]
 
 
-@pytest.mark.parametrize(("name", "variant", "axis", "dtype"), EMPTY)
+@pytest.mark.parametrize(("name", "variant", "axes", "dtype"), EMPTY)
 @pytest.mark.costly
-def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axis, dtype):
-    arrays, shape = EVERY[name].arrays(SMALL | {axis: 0}, dtype)
-    out = np.full(shape, np.nan, dtype)
+def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axes, dtype):
+    arrays, shape = EVERY[name].arrays(SMALL | dict.fromkeys(axes, 0), dtype)
+    out = np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else -1, dtype)
     assert call(name, variant, *arrays, out=out) is out
     np.testing.assert_array_equal(out, np.zeros(shape, dtype), strict=True)
 
 
-@pytest.mark.parametrize(("name", "variant"), variants(PRODUCTS | MAPS))
+@pytest.mark.parametrize(
+    ("name", "variant", "dtype"),
+    [(*case, dtype) for case in variants(SUMS) for dtype in dtypes_of(*case)],
+)
+def test_a_sum_of_nothing_is_a_zero_of_its_dtype(name, variant, dtype):
+    arrays, _ = EVERY[name].arrays({"c": 0}, dtype)
+    made = call(name, variant, *arrays)
+    assert (made, made.dtype) == (0, dtype)
+
+
+@pytest.mark.parametrize(("name", "variant"), variants(PRODUCTS | MAPS | SUMS))
 @pytest.mark.costly
 def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, variant):
     case = EVERY[name]
@@ -145,7 +178,7 @@ def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, varia
 
 
 @pytest.mark.parametrize("edges", [1, 2], ids=["rows", "rows and columns"])
-@pytest.mark.parametrize(("name", "variant"), variants(EVERY))
+@pytest.mark.parametrize(("name", "variant"), variants(WITH_OUT))
 @pytest.mark.costly
 def test_what_lies_around_out_is_left_alone(name, variant, edges):
     arrays, shape = EVERY[name].arrays(LARGE)

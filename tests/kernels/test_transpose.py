@@ -139,13 +139,6 @@ def test_array_that_may_not_be_written_can_be_read(variant):
 
 
 @every_variant
-@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
-def test_matrix_without_elements_gives_one_without_elements(variant, shape):
-    x = np.empty(shape, np.float32)
-    assert function_of(variant)(x, variant=variant).shape == right(variant, x).shape
-
-
-@every_variant
 def test_out_on_the_memory_of_a_device_array_is_refused(variant):
     x = cuda.to_device(np.ones((4, 4), np.float32))
     with pytest.raises(ValueError, match="expected out to lie apart from x"):

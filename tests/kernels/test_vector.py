@@ -99,16 +99,6 @@ def test_saxpy_arithmetic_is_float32_when_alpha_is_a_python_float(variant):
     assert vector.saxpy(0.1, x, y, variant=variant)[0] == np.float32(0.1) * np.float32(3)
 
 
-@pytest.mark.parametrize("variant", [name for name, _ in SAXPY])
-def test_saxpy_of_nothing_is_empty(variant):
-    nothing = np.empty(0, np.float32)
-    assert vector.saxpy(1, nothing, nothing, variant=variant).shape == (0,)
-
-
-def test_vector_add_of_nothing_is_empty():
-    assert vector.vector_add(np.empty(0, np.float32), np.empty(0, np.float32)).shape == (0,)
-
-
 def test_fill_of_nothing_is_empty():
     assert vector.fill(0, 1).shape == (0,)
 
