@@ -19,9 +19,12 @@ All kernels, unless stated otherwise
     Errors     the host function rejects an out of a different shape; the kernel does not check it
 
 Vectorized kernels (four elements per thread)
-    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
-    Errors     for other arrays the host function launches the kernel with one element per thread
+    Shapes     those of the kernel with one element per thread
+    Dtypes     float32, as in vector.py
+    Launch     as in vector.py
+    Cost       that of the kernel with one element per thread
+    Errors     as in vector.py
+    Source     as in vector.py
 """
 
 from __future__ import annotations
@@ -152,10 +155,6 @@ def relu_wide_kernel(x, out):
 
     New here   16-byte loads and stores: a quarter of the instructions for the same number of
                bytes, and a warp has 512 bytes in flight
-    Shapes     x (n,), out (n,); any n >= 1
-    Cost       that of relu_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     map4(relu_of, x, cuda.grid(1), x, out)
 
@@ -185,10 +184,6 @@ def sigmoid_wide_kernel(x, out):
     """Compute 1 / (1 + e^-x), four elements per thread.
 
     New here   the formula of sigmoid_kernel, passed to map4
-    Shapes     x (n,), out (n,); any n >= 1
-    Cost       that of sigmoid_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     map4(sigmoid_of, x, cuda.grid(1), x, out)
 
@@ -217,10 +212,6 @@ def tanh_wide_kernel(x, out):
     """Compute the hyperbolic tangent, four elements per thread.
 
     New here   the formula of tanh_kernel, passed to map4
-    Shapes     x (n,), out (n,); any n >= 1
-    Cost       that of tanh_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     map4(tanh_of, x, cuda.grid(1), x, out)
 
@@ -253,10 +244,6 @@ def gelu_wide_kernel(x, out):
     """Compute the exact gelu, x times the normal CDF of x, four elements per thread.
 
     New here   the formula of gelu_kernel, passed to map4
-    Shapes     x (n,), out (n,); any n >= 1
-    Cost       that of gelu_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     map4(gelu_of, x, cuda.grid(1), x, out)
 

@@ -20,9 +20,12 @@ All kernels, unless stated otherwise
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
 
 Vectorized kernels (four elements per thread)
-    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
-    Errors     for other arrays the host function launches the kernel with one element per thread
+    Shapes     those of the kernel with one element per thread
+    Dtypes     float32, as in vector.py
+    Launch     as in vector.py
+    Cost       that of the kernel with one element per thread
+    Errors     as in vector.py
+    Source     as in vector.py
 """
 
 from __future__ import annotations
@@ -139,10 +142,6 @@ def relu_grad_wide_kernel(grad, x, out):
     """Pass the gradient where x is positive, four elements per thread.
 
     New here   the formula of relu_grad_kernel, passed to zip4
-    Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Cost       that of relu_grad_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(relu_grad_of, x, cuda.grid(1), grad, x, out)
 
@@ -173,10 +172,6 @@ def sigmoid_grad_wide_kernel(grad, y, out):
     """Compute grad y (1 - y), four elements per thread.
 
     New here   the formula of sigmoid_grad_kernel, passed to zip4
-    Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Cost       that of sigmoid_grad_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(sigmoid_grad_of, y, cuda.grid(1), grad, y, out)
 
@@ -207,10 +202,6 @@ def tanh_grad_wide_kernel(grad, y, out):
     """Compute grad (1 - y^2), four elements per thread.
 
     New here   the formula of tanh_grad_kernel, passed to zip4
-    Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Cost       that of tanh_grad_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(tanh_grad_of, y, cuda.grid(1), grad, y, out)
 
@@ -240,10 +231,6 @@ def gelu_grad_wide_kernel(grad, x, out):
     """Compute grad times the derivative of the exact gelu, four elements per thread.
 
     New here   the formula of gelu_grad_kernel, passed to zip4
-    Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Cost       that of gelu_grad_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(gelu_grad_of, x, cuda.grid(1), grad, x, out)
 

@@ -13,9 +13,13 @@ All kernels, unless stated otherwise
                checks nothing
 
 Vectorized kernels (four elements per thread)
-    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
+    Shapes     those of the kernel with one element per thread
+    Dtypes     float32, in contiguous arrays aligned to 16 bytes
     Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = group of four elements
+    Cost       that of the kernel with one element per thread
     Errors     for other arrays the host function launches the kernel with one element per thread
+    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
+               blog, 2013
 """
 
 from __future__ import annotations
@@ -98,10 +102,6 @@ def fill_wide_kernel(value, out):
 
     New here   16-byte stores: a quarter of the instructions for the same number of bytes; the
                first threads store the up to three elements after the last group of four
-    Shapes     value scalar, out (n,); any n >= 1
-    Cost       that of fill_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     k, fours = cuda.grid(1), out.shape[0] // WIDTH
     if k < fours:
@@ -142,10 +142,6 @@ def vector_add_wide_kernel(a, b, out):
 
     New here   16-byte loads as well; zip4 does for any function of two values what
                fill_wide_kernel does by hand
-    Shapes     a (n,), b (n,), out (n,); any n >= 1
-    Cost       that of vector_add_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(add_of, a, cuda.grid(1), a, b, out)
 
@@ -196,10 +192,6 @@ def saxpy_wide_kernel(alpha, x, y, out):
     """Compute alpha * x + y, four elements per thread.
 
     New here   alpha is the same for all threads; zip4 passes it to the function
-    Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Cost       that of saxpy_kernel
-    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
-               blog, 2013
     """
     zip4(saxpy_of, alpha, cuda.grid(1), x, y, out)
 
