@@ -99,7 +99,7 @@ def numpy_times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iter
             yield {"numpy": {name: {"left_out": "no time was left"}}}
             continue
         small = cases.make(name, quick=True)  # large arrays take long to make
-        task = rivals.named(small) or name.removesuffix("_vectorised"), small.size
+        task = rivals.named(small) or name.removesuffix("_vectorized"), small.size
         if task not in known:
             known[task] = {"of": name, **_best(cases.make(name, quick=rehearse).on(np))}
         yield {"numpy": {name: known[task]}}

@@ -72,7 +72,7 @@ def pairs(n: int) -> dict[str, tuple[Work, Work]]:
         "argmax": (lambda: extremes.argmax(x), lambda: np.argmax(x)),
         "sum, grid-stride": (lambda: reduce.sum(x), lambda: np.sum(x)),
         "sum, shuffle": (lambda: reduce.sum(x, variant="shuffle"), lambda: np.sum(x)),
-        "sum, vectorised": (lambda: reduce.sum(x, variant="vectorised"), lambda: np.sum(x)),
+        "sum, vectorized": (lambda: reduce.sum(x, variant="vectorized"), lambda: np.sum(x)),
         "dot": (lambda: dot.dot(x, y), lambda: np.dot(x, y)),
         "saxpy": (lambda: vector.saxpy(2.5, x, y, out=out), saxpy),
         "histogram": (

@@ -12,6 +12,7 @@ import dataclasses
 import inspect
 import math
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -103,6 +104,12 @@ def pick(function: str, variants: tuple[Variant, ...], name: str) -> Variant:
         if variant.name == name:
             return variant
     names = ", ".join(repr(variant.name) for variant in variants)
+    now = name.replace("vectorised", "vectorized").replace("wide", "vectorized")
+    if now != name and any(variant.name == now for variant in variants):
+        # The old names go with the next release.
+        message = f"{function}: the variant {name!r} is called {now!r} now."
+        warnings.warn(message, DeprecationWarning, stacklevel=4)
+        return pick(function, variants, now)
     raise ValueError(f"{function}: expected variant to be one of {names}, got {name!r}. Pick one.")
 
 

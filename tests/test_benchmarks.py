@@ -269,7 +269,7 @@ for name in sys.argv[1:]:
     monkeypatch.setattr(gpu_run.Part, "command", command)
     monkeypatch.setattr(gpu_run, "PATIENCE", 3)
     out = tmp_path / "gpu.json"
-    names = ["fill", "vector_add", "saxpy", "saxpy_wide", "invert", "relu"]
+    names = ["fill", "vector_add", "saxpy", "saxpy_vectorized", "invert", "relu"]
     assert gpu_run.main([*names, "--out", str(out), "--rehearse"]) == 1
     record = json.loads(out.read_text(encoding="utf-8"))
     assert record["died"] == {
@@ -277,7 +277,7 @@ for name in sys.argv[1:]:
         "saxpy": "ended with code 3",
         "invert": "stopped after 3 s of silence",
     }
-    assert [r["kernel"] for r in record["results"]] == ["vector_add", "saxpy_wide", "relu"]
+    assert [r["kernel"] for r in record["results"]] == ["vector_add", "saxpy_vectorized", "relu"]
     assert "DIED at invert: stopped after 3 s" in capsys.readouterr().out
     assert "an illegal address" in (tmp_path / "gpu.log").read_text(encoding="utf-8")
 
@@ -317,10 +317,10 @@ def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_agai
     monkeypatch.setattr(gpu_times, "NUMPY_SLOW", 0)
     told = [
         e["numpy"]
-        for e in gpu_times.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
+        for e in gpu_times.numpy_times(["relu", "relu_vectorized"], rehearse=True, seconds=9)
         if "numpy" in e
     ]
-    assert told[0]["relu"] == told[1]["relu_wide"]
+    assert told[0]["relu"] == told[1]["relu_vectorized"]
     assert told[0]["relu"]["calls"] == 1
     late = list(gpu_times.numpy_times(["relu"], rehearse=True, seconds=-1))
     assert late[1]["numpy"]["relu"] == {"left_out": "no time was left"}

@@ -248,3 +248,10 @@ def test_a_grid_follows_the_device_when_another_one_is_used(use_device):
 def test_a_grid_that_no_gpu_takes_is_refused_in_the_words_of_the_function():
     with pytest.raises(errors.LaunchError, match=r"^f: expected a grid of at most"):
         variant((16, 16)).grid("f", 1, 16 * 65536)
+
+
+@pytest.mark.parametrize("old", ["sum_wide", "sum_vectorised"])
+def test_a_variant_by_its_old_name_is_picked_with_a_warning(old):
+    variant = launch.Variant("sum_vectorized", None, None, None, 32)
+    with pytest.warns(DeprecationWarning, match=f"{old}. is called .sum_vectorized. now"):
+        assert launch.pick("sum", (variant,), old) is variant

@@ -16,7 +16,7 @@ INSTEAD = {
     "rungs?": "variant",
     "ladders?": "variants",
     "contests?": "comparison, or contention of atomics",
-    "quads?": "float4, 16-byte access, vectorised",
+    "quads?": "float4, 16-byte access, vectorized",
     "stamps?": "epoch",
     "rooms": "packages",
     "adopt(ed|s)?": "to_device, as_array",

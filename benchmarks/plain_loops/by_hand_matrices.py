@@ -56,7 +56,7 @@ def matvec_warp_a_row(grid, block, a, x, y):
 
 
 @njit
-def matvec_vectorised(grid, block, a, x, y):
+def matvec_vectorized(grid, block, a, x, y):
     """Four elements a lane; the case has rows of a multiple of four."""
     fours = a.shape[1] // 4
     acc = np.empty(WARP, y.dtype)
@@ -150,16 +150,16 @@ LOOPS = {
     "transpose_padded": transpose_tiled(33),
     "matvec_warp_a_row": matvec_warp_a_row,
     "matvec_block_a_row": matvec_warp_a_row,
-    "matvec_vectorised": matvec_vectorised,
+    "matvec_vectorized": matvec_vectorized,
     "matmul_tiled": matmul_tiled,
     "matmul_padded": matmul_tiled,  # there are no banks
     "matmul_register_tile_1d": product(128, 16, 16),
     "matmul_register_tile_2d": product(128, 128, 16),
-    "matmul_vectorised": product(128, 128, 16),
+    "matmul_vectorized": product(128, 128, 16),
     "matmul_double_buffered": product(128, 128, 8),
     "matmul_batched": matmul_batched,
     "matmul_nt_tiled": product_nt(16, 16, 16),
-    "matmul_nt_vectorised": product_nt(128, 128, 16),
+    "matmul_nt_vectorized": product_nt(128, 128, 16),
     "matmul_tn_tiled": product_tn(16, 16, 16),
-    "matmul_tn_vectorised": product_tn(128, 128, 16),
+    "matmul_tn_vectorized": product_tn(128, 128, 16),
 }

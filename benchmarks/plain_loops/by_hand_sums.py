@@ -93,7 +93,7 @@ def sum_grid_stride(grid, block, x, out):
 
 
 @njit
-def sum_vectorised(grid, block, x, out):
+def sum_vectorized(grid, block, x, out):
     """Four elements a thread at a time; the last block adds what is left of them."""
     tile = np.empty(BLOCK, x.dtype)
     fours = x.size // 4
@@ -331,7 +331,7 @@ LOOPS = {
     "sum_atomic": sum_atomic,
     "sum_grid_stride": sum_grid_stride,
     "sum_shuffle": sum_grid_stride,  # a shuffle only saves barriers
-    "sum_vectorised": sum_vectorised,
+    "sum_vectorized": sum_vectorized,
     "dot_tree": dot_tree,
     "dot_shuffle": dot_shuffle,
     "max": max_loops,

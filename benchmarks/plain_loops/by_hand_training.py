@@ -68,7 +68,7 @@ def bias_gelu_grad(grid, block, grad, x, bias, grad_x, partials):
 
 LOOPS = {
     "square_sum": square_sum,
-    "square_sum_vectorised": square_sum,
+    "square_sum_vectorized": square_sum,
     "clip_scale": clip_scale,
     "column_sum": column_sum,
     "bias_relu_grad": bias_relu_grad,

@@ -17,10 +17,10 @@ _SUMS = "the sums of a thread lie in memory from barrier to barrier"
 
 REASONS: dict[str, str] = {
     "popcount": "LLVM makes one instruction of the plain `while`; ours can be interrupted in it",
-    "matmul_vectorised": _FLOAT4S,
+    "matmul_vectorized": _FLOAT4S,
     "matmul_double_buffered": _FLOAT4S,
-    "matvec_vectorised": _FLOAT4S,
-    "sum_vectorised": _FLOAT4S,
+    "matvec_vectorized": _FLOAT4S,
+    "sum_vectorized": _FLOAT4S,
     "histogram_atomic": _ATOMICS,
     "histogram_privatised": _ATOMICS,
     "histogram_shared": _ATOMICS,

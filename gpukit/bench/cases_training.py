@@ -44,7 +44,7 @@ N = (100_003,), (10_000_000,), (100_000_000,)
 
 @group(*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, sizes=N)
 def _optimizer(variant: Variant, n: int) -> Example:
-    short = variant.name.removesuffix("_vectorised")
+    short = variant.name.removesuffix("_vectorized")
     states = variant.kernel.py_func.__code__.co_argcount - 3
     rates, told = RATES[short]
     numbers = tuple(map(np.float32, rates))

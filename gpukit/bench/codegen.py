@@ -51,21 +51,21 @@ BARS = {
     "matmul_padded": Bar(ffma=0.13),
     "matmul_register_tile_1d": Bar(ffma=0.29),
     "matmul_register_tile_2d": Bar(ffma=0.50),
-    "matmul_vectorised": Bar(ffma=0.84, wide=("LDG", "LDS", "STS", "STG")),
+    "matmul_vectorized": Bar(ffma=0.84, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_double_buffered": Bar(ffma=0.85, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor="HMMA"),
     "matmul_tensor_bf16": Bar(wide=("LDGSTS",), tensor="HMMA"),
     "matmul_warpgroup_bf16": Bar(wide=("LDGSTS",), tensor="HGMMA"),
     "matmul_batched": Bar(ffma=0.13),
-    "sum_vectorised": Bar(wide=("LDG",)),
-    "matvec_vectorised": Bar(wide=("LDG",)),
+    "sum_vectorized": Bar(wide=("LDG",)),
+    "matvec_vectorized": Bar(wide=("LDG",)),
     "conv2d_implicit": Bar(ffma=0.63, wide=("LDS",)),
     "matmul_nt_tiled": Bar(ffma=0.17),
-    "matmul_nt_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),
+    "matmul_nt_vectorized": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),
     "matmul_tn_tiled": Bar(ffma=0.13),
-    "matmul_tn_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
+    "matmul_tn_vectorized": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
     **{
-        f"{name}_vectorised": Bar(wide=("LDG", "STG"))
+        f"{name}_vectorized": Bar(wide=("LDG", "STG"))
         for name in (
             "sgd",
             "momentum",
@@ -78,10 +78,10 @@ BARS = {
             "scale",
         )
     },
-    "square_sum_vectorised": Bar(wide=("LDG",)),
-    "fill_wide": Bar(wide=("STG",)),
+    "square_sum_vectorized": Bar(wide=("LDG",)),
+    "fill_vectorized": Bar(wide=("STG",)),
     **{
-        f"{name}_wide": Bar(wide=("LDG", "STG"))
+        f"{name}_vectorized": Bar(wide=("LDG", "STG"))
         for name in (
             "vector_add",
             "saxpy",

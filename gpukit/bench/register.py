@@ -122,7 +122,7 @@ def group(
 def choose(names: Sequence[str]) -> list[str]:
     """Return the cases meant by names: a kernel, a group, or how kernels' names begin.
 
-    No name means all. `sum` means all variants of the sum, from sum_interleaved to sum_vectorised.
+    No name means all. `sum` means all variants of the sum, from sum_interleaved to sum_vectorized.
     """
     if not names:
         return list(CASES)

@@ -2,7 +2,8 @@
 
 The simulator runs a kernel's own Python, a thread of the system for each thread of a block. It is
 asked for one launch, small, in a process of its own, and its answer is compared with ours. Kernels
-whose fast forms are instructions of a GPU (`primitives.wide`, `primitives.tensor`) it cannot run.
+whose fast forms are instructions of a GPU (`primitives.vectorized`, `primitives.tensor`) it cannot
+run.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.kernels.vector import elementwise_cost
 from gpukit.launch import Variant
-from gpukit.primitives import wide
-from gpukit.primitives.wide import WIDTH, map4
+from gpukit.primitives import vectorized
+from gpukit.primitives.vectorized import WIDTH, map4
 
 BLOCK = 256
 HALF = 0.5
@@ -150,7 +150,7 @@ relu_cost = elementwise_cost(accesses=2, flops=0)  # one load and one store
 
 
 @cuda.jit
-def relu_wide_kernel(x, out):
+def relu_vectorized_kernel(x, out):
     """Replace negative elements by 0, four elements per thread.
 
     New here   16-byte loads and stores: a quarter of the instructions for the same number of
@@ -180,7 +180,7 @@ sigmoid_cost = elementwise_cost(accesses=2, flops=3)
 
 
 @cuda.jit
-def sigmoid_wide_kernel(x, out):
+def sigmoid_vectorized_kernel(x, out):
     """Compute 1 / (1 + e^-x), four elements per thread.
 
     New here   the formula of sigmoid_kernel, passed to map4
@@ -208,7 +208,7 @@ tanh_cost = elementwise_cost(accesses=2, flops=1)
 
 
 @cuda.jit
-def tanh_wide_kernel(x, out):
+def tanh_vectorized_kernel(x, out):
     """Compute the hyperbolic tangent, four elements per thread.
 
     New here   the formula of tanh_kernel, passed to map4
@@ -240,7 +240,7 @@ gelu_cost = elementwise_cost(accesses=2, flops=5)
 
 
 @cuda.jit
-def gelu_wide_kernel(x, out):
+def gelu_vectorized_kernel(x, out):
     """Compute the exact gelu, x times the normal CDF of x, four elements per thread.
 
     New here   the formula of gelu_kernel, passed to map4
@@ -296,33 +296,42 @@ def elementwise(
 ) -> Any:
     """Launch an elementwise kernel on arrays in C order and return the Result `out`.
 
-    The function's own variants are those named `function` and `function`_wide; the latter falls
-    back to the former where the arrays do not allow 16-byte access.
+    The function's own variants are those named `function` and `function`_vectorized; the latter
+    falls back to the former where the arrays do not allow 16-byte access.
     """
-    own = tuple(r for r in variants if r.name in (function, f"{function}_wide"))
+    own = tuple(r for r in variants if r.name in (function, f"{function}_vectorized"))
     chosen = launch.pick(function, own, variant)
     if n := math.prod(out.shape):
         flat = [*(array.reshape(n) for array in arrays), out.flat()]
-        if chosen.instead and not wide.fits(*flat):
+        if chosen.instead and not vectorized.fits(*flat):
             chosen = launch.pick(function, own, chosen.instead)
         chosen.kernel[chosen.grid(function, n), chosen.block, stream](*flat)
     return out.get()
 
 
-def variants(name: str, scalar: Any, wide: Any, cost: Any, reference: Any) -> Any:
+def variants(name: str, scalar: Any, four: Any, cost: Any, reference: Any) -> Any:
     """Return a function's variants with one and with four elements per thread."""
     return (
         Variant(name, scalar, cost, reference, BLOCK),
         Variant(
-            f"{name}_wide", wide, cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,), instead=name
+            f"{name}_vectorized",
+            four,
+            cost,
+            reference,
+            BLOCK,
+            WIDTH * BLOCK,
+            (np.float32,),
+            instead=name,
         ),
     )
 
 
 VARIANTS = (
-    *variants("relu", relu_kernel, relu_wide_kernel, relu_cost, relu_reference),
-    *variants("sigmoid", sigmoid_kernel, sigmoid_wide_kernel, sigmoid_cost, sigmoid_reference),
-    *variants("tanh", tanh_kernel, tanh_wide_kernel, tanh_cost, tanh_reference),
-    *variants("gelu", gelu_kernel, gelu_wide_kernel, gelu_cost, gelu_reference),
+    *variants("relu", relu_kernel, relu_vectorized_kernel, relu_cost, relu_reference),
+    *variants(
+        "sigmoid", sigmoid_kernel, sigmoid_vectorized_kernel, sigmoid_cost, sigmoid_reference
+    ),
+    *variants("tanh", tanh_kernel, tanh_vectorized_kernel, tanh_cost, tanh_reference),
+    *variants("gelu", gelu_kernel, gelu_vectorized_kernel, gelu_cost, gelu_reference),
 )
 __all__ = launch.public_names(globals())

@@ -40,7 +40,7 @@ from gpukit import cuda, launch, signature
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, variants
 from gpukit.kernels.vector import elementwise_cost
-from gpukit.primitives.wide import zip4
+from gpukit.primitives.vectorized import zip4
 
 # The standard normal density at 0.
 PEAK = 1 / math.sqrt(2 * math.pi)
@@ -138,7 +138,7 @@ relu_grad_cost = elementwise_cost(accesses=3, flops=0)  # two loads and one stor
 
 
 @cuda.jit
-def relu_grad_wide_kernel(grad, x, out):
+def relu_grad_vectorized_kernel(grad, x, out):
     """Pass the gradient where x is positive, four elements per thread.
 
     New here   the formula of relu_grad_kernel, passed to zip4
@@ -168,7 +168,7 @@ sigmoid_grad_cost = elementwise_cost(accesses=3, flops=3)
 
 
 @cuda.jit
-def sigmoid_grad_wide_kernel(grad, y, out):
+def sigmoid_grad_vectorized_kernel(grad, y, out):
     """Compute grad y (1 - y), four elements per thread.
 
     New here   the formula of sigmoid_grad_kernel, passed to zip4
@@ -198,7 +198,7 @@ tanh_grad_cost = elementwise_cost(accesses=3, flops=4)
 
 
 @cuda.jit
-def tanh_grad_wide_kernel(grad, y, out):
+def tanh_grad_vectorized_kernel(grad, y, out):
     """Compute grad (1 - y^2), four elements per thread.
 
     New here   the formula of tanh_grad_kernel, passed to zip4
@@ -227,7 +227,7 @@ gelu_grad_cost = elementwise_cost(accesses=3, flops=11)
 
 
 @cuda.jit
-def gelu_grad_wide_kernel(grad, x, out):
+def gelu_grad_vectorized_kernel(grad, x, out):
     """Compute grad times the derivative of the exact gelu, four elements per thread.
 
     New here   the formula of gelu_grad_kernel, passed to zip4
@@ -288,20 +288,32 @@ def gelu_grad(
 
 VARIANTS = (
     *variants(
-        "relu_grad", relu_grad_kernel, relu_grad_wide_kernel, relu_grad_cost, relu_grad_reference
+        "relu_grad",
+        relu_grad_kernel,
+        relu_grad_vectorized_kernel,
+        relu_grad_cost,
+        relu_grad_reference,
     ),
     *variants(
         "sigmoid_grad",
         sigmoid_grad_kernel,
-        sigmoid_grad_wide_kernel,
+        sigmoid_grad_vectorized_kernel,
         sigmoid_grad_cost,
         sigmoid_grad_reference,
     ),
     *variants(
-        "tanh_grad", tanh_grad_kernel, tanh_grad_wide_kernel, tanh_grad_cost, tanh_grad_reference
+        "tanh_grad",
+        tanh_grad_kernel,
+        tanh_grad_vectorized_kernel,
+        tanh_grad_cost,
+        tanh_grad_reference,
     ),
     *variants(
-        "gelu_grad", gelu_grad_kernel, gelu_grad_wide_kernel, gelu_grad_cost, gelu_grad_reference
+        "gelu_grad",
+        gelu_grad_kernel,
+        gelu_grad_vectorized_kernel,
+        gelu_grad_cost,
+        gelu_grad_reference,
     ),
 )
 __all__ = launch.public_names(globals())

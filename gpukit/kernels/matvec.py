@@ -33,7 +33,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum, warp_sum
 from gpukit.launch import Cost, Variant
-from gpukit.primitives.wide import WIDTH, is_aligned, load4
+from gpukit.primitives.vectorized import WIDTH, is_aligned, load4
 
 BLOCK = 256
 WARPS = BLOCK // WARP
@@ -145,7 +145,7 @@ def matvec_block_a_row_cost(rows: int, cols: int, block: int = BLOCK, itemsize: 
 
 
 @cuda.jit
-def matvec_vectorised_kernel(a, x, y):
+def matvec_vectorized_kernel(a, x, y):
     """Multiply a matrix by a vector, one warp per row, with 16-byte loads.
 
     New here   16-byte loads: a warp requests 512 bytes of the row at once, 16 sectors, and as many
@@ -183,7 +183,7 @@ def matvec_vectorised_kernel(a, x, y):
             y[row] = acc
 
 
-def matvec_vectorised_cost(rows: int, cols: int) -> Cost:
+def matvec_vectorized_cost(rows: int, cols: int) -> Cost:
     """Like matvec_warp_a_row_cost with fewer, larger loads; warps without a row do nothing."""
     return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
 
@@ -196,7 +196,7 @@ def matvec(a: Any, x: Any, *, variant: str = "warp_a_row", out: Any = None, stre
     """Return the product of a matrix and a vector, both float32 or both float64.
 
     (rows, cols) and (cols,) give (rows,): `[[1. 2.]] @ [3. 4.]` is `[11.]`. A sum over no columns
-    is zero. The vectorised variant takes only float32.
+    is zero. The vectorized variant takes only float32.
     """
     chosen = launch.pick("matvec", VARIANTS, variant)
     launch.check_variant_dtype("matvec", chosen, a)
@@ -227,9 +227,9 @@ VARIANTS = (
     ),
     _variant("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
     _variant(
-        "vectorised",
-        matvec_vectorised_kernel,
-        matvec_vectorised_cost,
+        "vectorized",
+        matvec_vectorized_kernel,
+        matvec_vectorized_cost,
         tile=WARPS,
         dtypes=(np.float32,),
         instead="warp_a_row",

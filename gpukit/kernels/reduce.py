@@ -34,7 +34,7 @@ from gpukit.collectives import WARP, block_sum, block_tree_sum
 from gpukit.kernels import reduce_trees
 from gpukit.kernels.reduce_trees import BLOCK
 from gpukit.launch import Cost, Variant, ceil_div, stride_blocks
-from gpukit.primitives.wide import WIDTH, is_aligned, load4
+from gpukit.primitives.vectorized import WIDTH, is_aligned, load4
 
 WARPS = BLOCK // WARP
 
@@ -144,7 +144,7 @@ def sum_shuffle_cost(
 
 
 @cuda.jit
-def sum_vectorised_kernel(x, out):
+def sum_vectorized_kernel(x, out):
     """Sum a vector in one launch, with 16-byte loads of four elements.
 
     New here   16-byte loads: a warp requests 512 bytes at once, 16 sectors, with a quarter of the
@@ -184,7 +184,7 @@ def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     """Return the sum of a float32 or float64 vector.
 
     (n,) gives a scalar of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0. The
-    variant "vectorised" loads four float32 at a time and rejects float64.
+    variant "vectorized" loads four float32 at a time and rejects float64.
     """
     chosen = launch.pick("sum", SUM_VARIANTS, variant)
     launch.check_variant_dtype("sum", chosen, x)
@@ -207,8 +207,8 @@ VARIANTS = (
     _variant("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
     _variant("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
     _variant(
-        "vectorised",
-        sum_vectorised_kernel,
+        "vectorized",
+        sum_vectorized_kernel,
         functools.partial(sum_shuffle_cost, tile=WIDTH * BLOCK),
         tile=WIDTH * BLOCK,
         dtypes=(np.float32,),

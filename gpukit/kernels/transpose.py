@@ -31,8 +31,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
-from gpukit.primitives import wide
-from gpukit.primitives.wide import WIDTH, load4, store4
+from gpukit.primitives import vectorized
+from gpukit.primitives.vectorized import WIDTH, load4, store4
 
 TILE = 32
 PADDED = TILE + 1  # a named constant: the shape of a shared array cannot be an expression
@@ -98,7 +98,7 @@ def copy_strided_kernel(x, out):
 
 
 @cuda.jit
-def copy_wide_kernel(x, out):
+def copy_vectorized_kernel(x, out):
     """Copy a matrix, four elements of a row per thread.
 
     New here   16-byte loads and stores: a warp moves 512 bytes, 16 sectors, with one instruction
@@ -221,7 +221,7 @@ def copy(x: Any, *, variant: str = "coalesced", out: Any = None, stream: Any = 0
     chosen = launch.pick("copy", COPY_VARIANTS, variant)
     rows, cols = x.shape
     if rows and cols:
-        if chosen.instead and (cols % WIDTH or not wide.fits(x, out.array)):
+        if chosen.instead and (cols % WIDTH or not vectorized.fits(x, out.array)):
             chosen = launch.pick("copy", COPY_VARIANTS, chosen.instead)
         grid = chosen.grid("copy", cols, rows)
         chosen.kernel[grid, chosen.block, stream](x, out.array)
@@ -248,8 +248,8 @@ COPY_VARIANTS = (
     _variant("coalesced", copy_kernel, copy_cost, copy_reference),
     _variant("strided", copy_strided_kernel, copy_cost, copy_reference, x_is_row=True),
     _variant(
-        "wide",
-        copy_wide_kernel,
+        "vectorized",
+        copy_vectorized_kernel,
         copy_cost,
         copy_reference,
         tile=(WIDTH * TILE, ROWS),

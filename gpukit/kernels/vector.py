@@ -33,8 +33,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
-from gpukit.primitives import wide
-from gpukit.primitives.wide import WIDTH, store4, zip4
+from gpukit.primitives import vectorized
+from gpukit.primitives.vectorized import WIDTH, store4, zip4
 from gpukit.results import Result
 
 BLOCK = 256
@@ -97,7 +97,7 @@ fill_cost = elementwise_cost(accesses=1, flops=0)  # one store
 
 
 @cuda.jit
-def fill_wide_kernel(value, out):
+def fill_vectorized_kernel(value, out):
     """Set every element of out to value, four elements per thread.
 
     New here   16-byte stores: a quarter of the instructions for the same number of bytes; the
@@ -137,11 +137,11 @@ def add_of(a, b, _like):
 
 
 @cuda.jit
-def vector_add_wide_kernel(a, b, out):
+def vector_add_vectorized_kernel(a, b, out):
     """Add two vectors, four elements per thread.
 
     New here   16-byte loads as well; zip4 does for any function of two values what
-               fill_wide_kernel does by hand
+               fill_vectorized_kernel does by hand
     """
     zip4(add_of, a, cuda.grid(1), a, b, out)
 
@@ -188,7 +188,7 @@ def saxpy_of(x, y, alpha):
 
 
 @cuda.jit
-def saxpy_wide_kernel(alpha, x, y, out):
+def saxpy_vectorized_kernel(alpha, x, y, out):
     """Compute alpha * x + y, four elements per thread.
 
     New here   alpha is the same for all threads; zip4 passes it to the function
@@ -271,22 +271,24 @@ def _launch(
     *arguments: Any,
 ) -> None:
     """Launch a variant, or its fallback where the arrays do not allow 16-byte access."""
-    if variant.instead and not wide.fits(*(a for a in arguments if np.ndim(a))):
+    if variant.instead and not vectorized.fits(*(a for a in arguments if np.ndim(a))):
         variant = launch.pick(function, variants, variant.instead)
     variant.kernel[variant.grid(function, n), variant.block, stream](*arguments)
 
 
 _variant = functools.partial(Variant, block=BLOCK)
-_wide = functools.partial(_variant, tile=WIDTH * BLOCK, dtypes=(np.float32,))
+_vectorized = functools.partial(_variant, tile=WIDTH * BLOCK, dtypes=(np.float32,))
 FILL_VARIANTS = (
     _variant("fill", fill_kernel, fill_cost, fill_reference),
-    _wide("fill_wide", fill_wide_kernel, fill_cost, fill_reference, instead="fill"),
+    _vectorized(
+        "fill_vectorized", fill_vectorized_kernel, fill_cost, fill_reference, instead="fill"
+    ),
 )
 ADD_VARIANTS = (
     _variant("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
-    _wide(
-        "vector_add_wide",
-        vector_add_wide_kernel,
+    _vectorized(
+        "vector_add_vectorized",
+        vector_add_vectorized_kernel,
         vector_add_cost,
         vector_add_reference,
         instead="vector_add",
@@ -297,7 +299,9 @@ SAXPY_VARIANTS = (
     _variant(
         "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_cost, saxpy_reference, grid_stride=True
     ),
-    _wide("saxpy_wide", saxpy_wide_kernel, saxpy_cost, saxpy_reference, instead="saxpy"),
+    _vectorized(
+        "saxpy_vectorized", saxpy_vectorized_kernel, saxpy_cost, saxpy_reference, instead="saxpy"
+    ),
 )
 
 VARIANTS = (*FILL_VARIANTS, *ADD_VARIANTS, *SAXPY_VARIANTS)

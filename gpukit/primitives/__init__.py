@@ -5,7 +5,7 @@ checked and counted like any other. The file of the same name with the suffix `_
 for a GPU's compiler; it imports nothing of gpukit, so that the compilers' process
 (`gpukit.gpu_code`) can load it alone.
 
-    wide         load4, store4: 16-byte vectorized access (float4)
+    vectorized   load4, store4: 16-byte vectorized access (float4)
     unroll       unrolled: an unrolled loop
     tensor       products of small matrices by a warp (tensor cores), and the rounding they need
     async_copy   asynchronous copies to shared memory (cp.async)

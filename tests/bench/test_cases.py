@@ -13,9 +13,9 @@ from tests import often
 
 MATMULS = """
     matmul_uncoalesced matmul_naive matmul_tiled matmul_padded matmul_register_tile_1d
-    matmul_register_tile_2d matmul_vectorised matmul_double_buffered matmul_tensor_tf32
+    matmul_register_tile_2d matmul_vectorized matmul_double_buffered matmul_tensor_tf32
     matmul_tensor_bf16 matmul_warpgroup_bf16 round_bf16 matmul_batched matmul_nt_tiled
-    matmul_nt_vectorised matmul_tn_tiled matmul_tn_vectorised
+    matmul_nt_vectorized matmul_tn_tiled matmul_tn_vectorized
 """.split()
 
 
@@ -107,7 +107,7 @@ def test_a_whole_name_chooses_nothing_that_only_begins_so():
 
 def test_the_beginning_of_a_name_chooses_all_that_begin_so():
     trees = ["sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled"]
-    sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorised"]
+    sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorized"]
     assert cases.choose(["sum"]) == trees + sums
 
 

@@ -112,7 +112,7 @@ def test_every_bar_is_of_a_kernel_of_the_book():
 
 
 def test_kernels_are_measured_for_one_capability_when_it_is_named(compiled):
-    lines = codegen.measure(["saxpy", "relu_wide"], (9, 0))
+    lines = codegen.measure(["saxpy", "relu_vectorized"], (9, 0))
     assert {line.arch for line in lines} == {"sm_90", "sm_90-lto"}
     assert len(lines) == 4
 
@@ -132,10 +132,10 @@ def test_kernels_are_measured_for_every_capability(compiled):
 
 
 def test_instructions_of_all_gpus_are_read_where_a_bar_asks_and_those_of_hopper_elsewhere(compiled):
-    lines = codegen.measure(["saxpy", "relu_wide"])
+    lines = codegen.measure(["saxpy", "relu_vectorized"])
     read = [(line.kernel, line.arch) for line in lines if line.listed]
     assert [arch for kernel, arch in read if kernel == "saxpy"] == ["sm_90", "sm_90-lto"]
-    assert sum(kernel == "relu_wide" for kernel, _ in read) == len(codegen.BUILDS)
+    assert sum(kernel == "relu_vectorized" for kernel, _ in read) == len(codegen.BUILDS)
 
 
 def test_a_line_says_what_the_code_is_made_of(compiled):

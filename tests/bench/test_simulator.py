@@ -50,7 +50,7 @@ def test_a_launch_that_takes_too_long_is_given_up():
 
 
 def test_an_instruction_of_a_gpu_is_what_it_cannot_run():
-    found = simulator.run("sum_vectorised")
+    found = simulator.run("sum_vectorized")
     assert (found.theirs, found.reason) == (None, "instructions of a GPU")
 
 

@@ -12,7 +12,7 @@ from numba import types
 from gpukit import cuda
 from gpukit.checked import lint
 from gpukit.checked.messages import describe
-from gpukit.primitives.wide import map4
+from gpukit.primitives.vectorized import map4
 
 HALF, TENTH = 0.5, 0.1
 

@@ -36,7 +36,7 @@ def test_work_in_a_stream_is_done_when_the_stream_is():
 
 def test_sixteen_bytes_at_once_are_loaded_only_where_the_address_allows_it():
     x = cuda.to_device(numbers(1001))
-    assert reduce.sum(x[1:], variant="vectorised") == numbers(1001).sum()
+    assert reduce.sum(x[1:], variant="vectorized") == numbers(1001).sum()
 
 
 def test_checked_mode_looks_at_a_kernel_on_arrays_of_the_gpu():

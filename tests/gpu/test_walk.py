@@ -37,7 +37,7 @@ def figures(tmp_path_factory):
     done = on_the_gpu(
         ROOT / "benchmarks" / "gpu_run.py",
         "fill",
-        "sum_vectorised",
+        "sum_vectorized",
         "--rehearse",
         "--out",
         "gpu.json",
@@ -49,7 +49,7 @@ def figures(tmp_path_factory):
 
 
 def test_a_gpu_run_measures_kernels_whose_answers_are_right(figures):
-    assert [r["kernel"] for r in figures["results"]] == ["fill", "sum_vectorised"]
+    assert [r["kernel"] for r in figures["results"]] == ["fill", "sum_vectorized"]
     assert (figures["wrong"], figures["died"], figures["left_out"]) == ({}, {}, [])
     assert figures["environment"]["capability"] == [9, 0]
 
@@ -98,7 +98,7 @@ def test_tests_of_kernels_can_be_collected_on_a_gpu():
         "gpu/test_on_a_gpu.py",
         "kernels/test_histogram.py",
         "primitives/test_unroll.py",
-        "primitives/test_wide.py",
+        "primitives/test_vectorized.py",
     ],
 )
 def test_tests_pass_on_a_gpu(tests):

@@ -7,7 +7,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import backprop
 from gpukit.kernels.backprop import columns, dense
-from gpukit.kernels.matmul import nt, tn, wide
+from gpukit.kernels.matmul import nt, tn, vectorized
 
 TILE = dense.TILE
 # (N, I, O): one; around a tile; primes; all different.
@@ -89,7 +89,7 @@ def test_grad_weight_kernel_matches_sums_written_out(
 
 EVERY_VARIANT = [variant.name for variant in backprop.FORWARD_VARIANTS]
 every_name = pytest.mark.parametrize("name", EVERY_VARIANT)
-# Vectorised where it can, else not; the last is more than a block of it.
+# Vectorized where it can, else not; the last is more than a block of it.
 LAYERS = [*SHAPES, (3, 8, 4), (131, 36, 132)]
 
 
@@ -220,16 +220,16 @@ def test_backward_costs_of_two_by_three_by_four():
 
 # Sizes of launches in several blocks, and the shapes that each kernel takes then.
 N, I, O = TILE + 1, 2 * TILE + 5, TILE + 3
-M4, N4, K4 = wide.SIDE + 4, wide.SIDE + 8, wide.DEPTH + 4
+M4, N4, K4 = vectorized.SIDE + 4, vectorized.SIDE + 8, vectorized.DEPTH + 4
 LAUNCHES = {
     "linear_naive": (((N, I), (O, I), (O,), (N, O)), (N, I, O)),
     "linear_grad_x": (((N, O), (O, I), (N, I)), (N, I, O)),
     "linear_grad_weight": (((N, O), (N, I), (O, I)), (N, I, O)),
     "column_sum": (((N, WIDTH + 3), (2, WIDTH + 3)), (N, WIDTH + 3)),
     "matmul_nt_tiled": (((N, I), (O, I), (O,), (N, O)), (N, O, I)),
-    "matmul_nt_vectorised": (((M4, K4), (N4, K4), (N4,), (M4, N4)), (M4, N4, K4)),
+    "matmul_nt_vectorized": (((M4, K4), (N4, K4), (N4,), (M4, N4)), (M4, N4, K4)),
     "matmul_tn_tiled": (((I, N), (I, O), (N, O)), (N, O, I)),
-    "matmul_tn_vectorised": (((K4, M4), (K4, N4), (M4, N4)), (M4, N4, K4)),
+    "matmul_tn_vectorized": (((K4, M4), (K4, N4), (M4, N4)), (M4, N4, K4)),
 }
 VARIANTS = {
     variant.kernel.py_func.__name__.removesuffix("_kernel"): variant

@@ -49,7 +49,7 @@ class Case(NamedTuple):
 def own(module, name):
     """A function of a file, with those of its variants that are its own."""
     variants = tuple(
-        variant for variant in module.VARIANTS if variant.name in (name, f"{name}_wide")
+        variant for variant in module.VARIANTS if variant.name in (name, f"{name}_vectorized")
     )
     return getattr(module, name), variants
 

@@ -47,7 +47,7 @@ def test_a_cost_counts_the_blocks_that_the_device_holds(name, limits, use_device
 
 
 @devices
-@pytest.mark.parametrize("variant", ["grid_stride", "shuffle", "vectorised"])
+@pytest.mark.parametrize("variant", ["grid_stride", "shuffle", "vectorized"])
 def test_sum_is_right_on_every_device(variant, limits, use_device):
     use_device(*limits)
     assert reduce.sum(np.ones(N, np.float32), variant=variant) == N

@@ -9,9 +9,9 @@ from gpukit.kernels.matmul import nt, tn
 
 TRANSPOSED = [
     (nt.matmul_nt_tiled_kernel, "tiled", False, True),
-    (nt.matmul_nt_vectorised_kernel, "vectorised", False, True),
+    (nt.matmul_nt_vectorized_kernel, "vectorized", False, True),
     (tn.matmul_tn_tiled_kernel, "tiled", True, False),
-    (tn.matmul_tn_vectorised_kernel, "vectorised", True, False),
+    (tn.matmul_tn_vectorized_kernel, "vectorized", True, False),
 ]
 
 
@@ -55,7 +55,7 @@ def test_matmul_refuses_two_transposed_matrices():
 
 
 def test_matmul_refuses_a_variant_that_takes_no_transposed_matrix():
-    with pytest.raises(ValueError, match="expected variant to be one of 'tiled', 'vectorised'"):
+    with pytest.raises(ValueError, match="expected variant to be one of 'tiled', 'vectorized'"):
         matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_b=True, variant="naive")
 
 

@@ -39,7 +39,7 @@ IN_FLOAT64 = {
 variants = pytest.mark.parametrize("variant", ALL)
 shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
 float64_variants = pytest.mark.parametrize("variant", IN_FLOAT64)
-with_shuffles = pytest.mark.parametrize("variant", ["warp_a_row", "block_a_row", "vectorised"])
+with_shuffles = pytest.mark.parametrize("variant", ["warp_a_row", "block_a_row", "vectorized"])
 
 
 def shape_of(variant, rows, threads=BLOCK):
@@ -201,13 +201,13 @@ def test_matvec_does_not_suggest_a_transpose_that_would_not_fit():
         matvec.matvec(np.ones((4, 3), np.float32), np.ones(5, np.float32))
 
 
-def test_vectorised_variant_refuses_float64_and_names_a_variant_that_takes_it():
+def test_vectorized_variant_refuses_float64_and_names_a_variant_that_takes_it():
     expected = (
-        r"matvec: expected float32 arrays for variant 'vectorised', got float64\. "
+        r"matvec: expected float32 arrays for variant 'vectorized', got float64\. "
         r"Pass variant='warp_a_row'\."
     )
     with pytest.raises(TypeError, match=expected):
-        matvec.matvec(np.ones((2, 2)), np.ones(2), variant="vectorised")
+        matvec.matvec(np.ones((2, 2)), np.ones(2), variant="vectorized")
 
 
 # ---- what the checker and the counters say --------------------------------------------------
@@ -267,7 +267,7 @@ def test_thread_a_row_cost_of_two_rows_of_three():
         ("thread_a_row", 32 + 1),
         ("warp_a_row", 4 + 4),
         ("block_a_row", 4 + 4),
-        ("vectorised", 16 + 16),
+        ("vectorized", 16 + 16),
     ],
 )
 def test_warps_touch_as_many_sectors_as_the_docstring_says(variant, each):
@@ -292,16 +292,16 @@ def test_thread_a_row_moves_four_times_what_its_neighbours_move():
 
 @pytest.mark.watched
 def test_a_row_takes_a_quarter_of_the_loads_when_four_elements_are_loaded_at_once():
-    narrow, wide = (counted(variant, BLOCK, BLOCK) for variant in ("warp_a_row", "vectorised"))
+    narrow, wide = (counted(variant, BLOCK, BLOCK) for variant in ("warp_a_row", "vectorized"))
     assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
     assert narrow["global_load_sectors"] == wide["global_load_sectors"]
 
 
 @pytest.mark.parametrize("cut", [lambda v: v[1:], lambda v: v[::2]], ids=["misaligned", "apart"])
-def test_vectorised_variant_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
+def test_vectorized_variant_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
     x = cut(signed(81))
     a = signed(7, len(x))
-    y = matvec.matvec(a, x, variant="vectorised")
+    y = matvec.matvec(a, x, variant="vectorized")
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
 
 
@@ -319,7 +319,7 @@ def test_kernel_given_float64_does_no_float32_arithmetic(variant):
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("variant", ["thread_a_row", "warp_a_row", "vectorised"])
+@pytest.mark.parametrize("variant", ["thread_a_row", "warp_a_row", "vectorized"])
 def test_kernel_without_partial_sums_uses_no_shared_memory(variant):
     assert counted(variant)["shared_load_requests"] + counted(variant)["shared_store_requests"] == 0
 
@@ -327,7 +327,7 @@ def test_kernel_without_partial_sums_uses_no_shared_memory(variant):
 @pytest.mark.watched
 @pytest.mark.parametrize(
     ("variant", "barriers"),
-    [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorised", 0)],
+    [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorized", 0)],
 )
 def test_every_warp_waits_as_often_as_the_docstring_says(variant, barriers):
     assert counted(variant)["barriers"] == barriers * WARPS * shape_of(variant, WARPS)[0]

@@ -9,7 +9,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import optimizers
 from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient
-from gpukit.primitives import wide
+from gpukit.primitives import vectorized
 
 BLOCK = fused.BLOCK
 # The kernels of an optimizer, its host function, and what a test tells it beside the arrays.
@@ -28,11 +28,11 @@ SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 5, 4099]
 
 every_step = pytest.mark.parametrize("name", STEPS)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
-# The vectorised kernels take float32 alone.
+# The vectorized kernels take float32 alone.
 forms = pytest.mark.parametrize(
     ("at", "dtype"),
     [(0, np.float32), (0, np.float64), (1, np.float32)],
-    ids=["float32", "float64", "vectorised"],
+    ids=["float32", "float64", "vectorized"],
 )
 
 
@@ -53,9 +53,9 @@ def takes_float4(monkeypatch):
     """Have host functions take the kernel for four elements, as on a GPU."""
 
     def pays(*vectors):
-        return all(x.dtype == np.float32 and wide.is_aligned(x) for x in vectors)
+        return all(x.dtype == np.float32 and vectorized.is_aligned(x) for x in vectors)
 
-    monkeypatch.setattr(wide, "pays", pays)
+    monkeypatch.setattr(vectorized, "pays", pays)
 
 
 def run(name, given, **more):
@@ -240,7 +240,7 @@ def test_flat_views_are_views_of_one_array_of_zeros():
 
 def test_flat_views_begin_where_four_elements_can_be_moved_at_once():
     _, views = gpukit.flat_views(LAYERS)
-    assert all(wide.is_aligned(view) for view in views)
+    assert all(vectorized.is_aligned(view) for view in views)
 
 
 @every_step
@@ -346,10 +346,10 @@ def watched(watch, variant, dtype, n=N):
             "square_sum": (ones(), 0, ones(blocks)),
             "clip_scale": (ones(), dtype(1), ones(1), ones(1)),
             "scale": (ones(1), ones()),
-        }[variant.name.removesuffix("_vectorised")]
+        }[variant.name.removesuffix("_vectorized")]
         grid = 1 if variant is clip.CLIP_SCALE else blocks
         return watch(variant.kernel)[grid, BLOCK](*inputs)
-    name = variant.name.removesuffix("_vectorised")
+    name = variant.name.removesuffix("_vectorized")
     states = [ones() for _ in range(states_of(name))]
     counts = {"sgd": 2, "momentum": 4, "nesterov": 3, "adagrad": 3, "adam": 7, "adamw": 7}
     rates = (dtype(0.5),) * counts.get(name, 5)

@@ -13,23 +13,23 @@ from gpukit.kernels import reduce
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
 NAMES = [variant.name for variant in reduce.SUM_VARIANTS]
-STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel, reduce.sum_vectorised_kernel]
+STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel, reduce.sum_vectorized_kernel]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
-# The vectorised variant loads four float32 at once; all others take float64 too.
-PLAIN = [kernel for kernel in FINISHED if kernel is not reduce.sum_vectorised_kernel]
+# The vectorized variant loads four float32 at once; all others take float64 too.
+PLAIN = [kernel for kernel in FINISHED if kernel is not reduce.sum_vectorized_kernel]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 variants = pytest.mark.parametrize("variant", NAMES)
 plain_variants = pytest.mark.parametrize(
-    "variant", [name for name in NAMES if name != "vectorised"]
+    "variant", [name for name in NAMES if name != "vectorized"]
 )
 plain_kernels = pytest.mark.parametrize("kernel", PLAIN, ids=["atomic", "grid_stride", "shuffle"])
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 finished_kernels = pytest.mark.parametrize(
-    "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle", "vectorised"]
+    "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle", "vectorized"]
 )
 strided_kernels = pytest.mark.parametrize(
-    "kernel", STRIDED, ids=["grid_stride", "shuffle", "vectorised"]
+    "kernel", STRIDED, ids=["grid_stride", "shuffle", "vectorized"]
 )
 
 
@@ -92,13 +92,13 @@ def test_sum_of_float64_returns_a_float64(variant):
     assert reduce.sum(np.ones(3), variant=variant).dtype == np.float64
 
 
-def test_vectorised_sum_refuses_float64_and_names_a_variant_that_takes_it():
+def test_vectorized_sum_refuses_float64_and_names_a_variant_that_takes_it():
     expected = (
-        r"sum: expected float32 arrays for variant 'vectorised', got float64\. "
+        r"sum: expected float32 arrays for variant 'vectorized', got float64\. "
         r"Pass variant='shuffle'\."
     )
     with pytest.raises(TypeError, match=expected):
-        reduce.sum(np.ones(2), variant="vectorised")
+        reduce.sum(np.ones(2), variant="vectorized")
 
 
 @variants
@@ -139,8 +139,8 @@ def test_shuffle_cost_is_what_is_counted(n, blocks):
 
 @pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2), (1024, 1)])
-def test_vectorised_cost_is_what_is_counted(n, blocks):
-    found = counted(reduce.sum_vectorised_kernel, n, blocks)
+def test_vectorized_cost_is_what_is_counted(n, blocks):
+    found = counted(reduce.sum_vectorized_kernel, n, blocks)
     atomics = found["global_atomic_requests"]
     expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
     assert reduce.VARIANTS[-1].cost(n, blocks) == expected
@@ -155,28 +155,28 @@ def test_sums_are_added_in_the_dtype_of_the_vector(kernel, dtype):
 
 
 @pytest.mark.watched
-def test_a_vectorised_load_asks_for_four_times_as_much():
+def test_a_vectorized_load_asks_for_four_times_as_much():
     n = 4 * BLOCK
     narrow, wide = (
         counted(kernel, n, 1)
-        for kernel in (reduce.sum_shuffle_kernel, reduce.sum_vectorised_kernel)
+        for kernel in (reduce.sum_shuffle_kernel, reduce.sum_vectorized_kernel)
     )
     assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
     assert narrow["global_load_sectors"] == wide["global_load_sectors"]
 
 
 @pytest.mark.parametrize("first", [1, 2, 3, 4])
-def test_vectorised_sum_takes_a_vector_that_lies_askew(first, signed, assert_close):
+def test_vectorized_sum_takes_a_vector_that_lies_askew(first, signed, assert_close):
     x = signed(1009)[first:]
     assert_close(
-        reduce.sum(x, variant="vectorised"), x.sum(dtype=float), magnitude=abs(x).sum(), length=1009
+        reduce.sum(x, variant="vectorized"), x.sum(dtype=float), magnitude=abs(x).sum(), length=1009
     )
 
 
 @pytest.mark.slow
-def test_vectorised_sum_takes_every_second_element_of_a_device_array():
+def test_vectorized_sum_takes_every_second_element_of_a_device_array():
     x = cuda.to_device(np.arange(10, dtype=np.float32))[::2]
-    assert reduce.sum(x, variant="vectorised") == 20
+    assert reduce.sum(x, variant="vectorized") == 20
 
 
 @pytest.mark.watched

@@ -23,7 +23,7 @@ SHAPES = [
     (43, 71),
     (97, 29),
 ]
-# The wide copy takes rows of whole fours only: test_wide_elements.py.
+# The vectorized copy takes rows of whole fours only: test_vectorized_elements.py.
 COPIES = [variant.name for variant in transpose.COPY_VARIANTS if not variant.instead]
 TURNS = [variant.name for variant in transpose.TRANSPOSE_VARIANTS]
 ALL = {variant.name: variant for variant in transpose.VARIANTS if not variant.instead}

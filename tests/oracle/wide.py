@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from gpukit.primitives import async_copy, tensor, wide
+from gpukit.primitives import async_copy, tensor, vectorized
 
 
 def load4(array, k):  # type: ignore[no-untyped-def]
@@ -45,8 +45,8 @@ def copy16(target, k, source, j, inside):  # type: ignore[no-untyped-def]
 PLAIN = {
     getattr(function, "on_cpu", function).py_func: plain
     for function, plain in {
-        wide.load4: load4,
-        wide.store4: store4,
+        vectorized.load4: load4,
+        vectorized.store4: store4,
         tensor.to_tf32: to_tf32,
         tensor.to_bf16: to_bf16,
         tensor.float_of: float_of,

@@ -93,11 +93,11 @@ def test_a_mistake_in_a_step_is_found_at_its_line():
 
 @pytest.mark.compilers
 def test_a_gpu_compiler_writes_out_a_long_loop():
-    from gpukit.kernels.matmul import wide as matmul_wide
+    from gpukit.kernels.matmul import vectorized as matmul_vectorized
 
     matrix = np.zeros((128, 128), np.float32)
-    kernel = matmul_wide.matmul_vectorised_kernel
+    kernel = matmul_vectorized.matmul_vectorized_kernel
     (codes,) = gpu_code.build_many([(kernel, (matrix,) * 3)], [(9, 0)])
     loop = sass.main_loop(sass.parse(codes[9, 0].sass))
-    products = matmul_wide.DEPTH * matmul_wide.PER_THREAD**2
+    products = matmul_vectorized.DEPTH * matmul_vectorized.PER_THREAD**2
     assert sass.mix(loop)["FFMA"] == products

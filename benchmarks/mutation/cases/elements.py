@@ -29,7 +29,7 @@ def _activation(name: str, n: int) -> Iterator[Case]:
 
 
 for _variant in activations.VARIANTS:
-    _name = _variant.name.removesuffix("_wide")
+    _name = _variant.name.removesuffix("_vectorized")
     of(_variant.kernel)(functools.partial(_activation, _name, FLOAT4S if _variant.tile else 300))
 
 
@@ -46,7 +46,7 @@ def _activation_grad(name: str, n: int) -> Iterator[Case]:
 
 
 for _variant in activations_grad.VARIANTS:
-    _name = _variant.name.removesuffix("_wide")
+    _name = _variant.name.removesuffix("_vectorized")
     of(_variant.kernel)(
         functools.partial(_activation_grad, _name, FLOAT4S if _variant.tile else 300)
     )

@@ -23,7 +23,7 @@ def _launch(variant: launch.Variant, n: int, *arguments: Any) -> None:
 
 def _step(variant: launch.Variant) -> None:
     """Take a step with rates that are all large, so that none of them can be left out."""
-    name = variant.name.removesuffix("_vectorised")
+    name = variant.name.removesuffix("_vectorized")
     rates = tuple(np.linspace(0.9, 0.1, len(RATES[name][0]), dtype=np.float32))
     states = variant.kernel.py_func.__code__.co_argcount - 3
     kept = (given(ODD + k) for k in range(2, 2 + states))

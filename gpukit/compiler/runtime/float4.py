@@ -1,4 +1,4 @@
-"""16-byte accesses on a CPU: the element that `wide` and `async_copy` of `primitives` move.
+"""16-byte accesses on a CPU: the element that `vectorized` and `async_copy` of `primitives` move.
 
 A complex128 has this size, and every part of the compiler can load, store, check and count one.
 Nothing is computed with it.

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.kernels.backprop.columns import column_sum
-from gpukit.kernels.matmul import matmul, nt, wide
+from gpukit.kernels.matmul import matmul, nt, vectorized
 from gpukit.kernels.matmul.naive import TILE
 from gpukit.launch import Cost, Variant
 
@@ -156,7 +156,7 @@ def linear(
     """Return the outputs of a dense layer, input weight^T + bias.
 
     input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
-    float64. The variant "vectorised" has 16-byte accesses, for I and O that are multiples of 4
+    float64. The variant "vectorized" has 16-byte accesses, for I and O that are multiples of 4
     and arrays aligned to 16 bytes; for others it falls back to "tiled". Raises LaunchError
     (a ValueError) for N above 65535 * TILE.
     """
@@ -169,7 +169,7 @@ def linear(
     if n and o:
         arrays = x, weight
         bias = launch.empty((0,), x.dtype) if bias is None else bias
-        if chosen.instead and not wide.fits(*arrays, out.array):
+        if chosen.instead and not vectorized.fits(*arrays, out.array):
             chosen = launch.pick(function, FORWARD_VARIANTS, chosen.instead)
         chosen.kernel[chosen.grid(function, o, n), chosen.block, stream](*arrays, bias, out.array)
     return out.get()

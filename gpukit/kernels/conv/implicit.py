@@ -36,7 +36,7 @@ from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.windows import Geometry, Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Variant, ceil_div
 from gpukit.primitives.unroll import unrolled
-from gpukit.primitives.wide import WIDTH, load4
+from gpukit.primitives.vectorized import WIDTH, load4
 
 THREADS = 16
 BLOCK = THREADS * THREADS

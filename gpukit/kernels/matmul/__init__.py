@@ -1,7 +1,7 @@
 """Matrix product: out = a b, from one element per thread to tensor cores, in this order.
 
 `naive` (one element per thread), `tiled` (tiles in shared memory), `registers` (tiles in
-registers), `wide` (16-byte accesses), `tensor_tf32` and `bf16` (tensor cores); `batched`
+registers), `vectorized` (16-byte accesses), `tensor_tf32` and `bf16` (tensor cores); `batched`
 multiplies many pairs of matrices in one launch; `nt` and `tn` multiply by a transposed matrix.
 `matmul` takes all variants, in `VARIANTS`.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch, signature
-from gpukit.kernels.matmul import bf16, naive, nt, registers, tensor_tf32, tiled, tn, wide
+from gpukit.kernels.matmul import bf16, naive, nt, registers, tensor_tf32, tiled, tn, vectorized
 from gpukit.kernels.matmul.batched import batched_matmul
 from gpukit.kernels.matmul.naive import matmul_reference
 
@@ -22,7 +22,7 @@ VARIANTS = (
     *naive.VARIANTS,
     *tiled.VARIANTS,
     *registers.VARIANTS,
-    *wide.VARIANTS,
+    *vectorized.VARIANTS,
     *tensor_tf32.VARIANTS,
     *bf16.MATMUL_VARIANTS,
 )
@@ -57,9 +57,9 @@ def matmul(
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is zero.
     With transpose_a, a is (K, M); with transpose_b, b is (N, K); not both. The variants "tiled"
-    and "vectorised" transpose while they load.
+    and "vectorized" transpose while they load.
 
-    Variants up to register_tile_2d take float64. vectorised, double_buffered and tensor_tf32 use
+    Variants up to register_tile_2d take float64. vectorized, double_buffered and tensor_tf32 use
     16-byte accesses: row lengths of all three matrices must be multiples of 4, in C order, aligned
     to 16 bytes. Otherwise they fall back to register_tile_2d (transposed: to tiled), whose results
     equal those of all variants bit for bit, except on tensor cores: tensor_tf32 rounds a and b to
@@ -90,7 +90,7 @@ def matmul(
         if takes_bf16:
             given = (a, b) if a.shape[1] == 1 else result.inputs.values()
             inputs = tuple(bf16.as_bf16(n, x, stream) for n, x in zip("ab", given, strict=True))
-        elif chosen.instead and not wide.fits(a, b, result.array):
+        elif chosen.instead and not vectorized.fits(a, b, result.array):
             chosen = launch.pick("matmul", variants, chosen.instead)
         more = (launch.empty((0,), dtype),) if transpose_b else ()  # no bias
         grid = chosen.grid("matmul", n, m)

@@ -42,9 +42,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.matmul.wide import SIDE, THREADS
+from gpukit.kernels.matmul.vectorized import SIDE, THREADS
 from gpukit.launch import Cost, Variant, ceil_div
-from gpukit.primitives import tensor, warpgroup, wide
+from gpukit.primitives import tensor, vectorized, warpgroup
 from gpukit.primitives.async_copy import commit, copy16, wait
 from gpukit.primitives.tensor import load_square, load_square_transposed, mma_bf16, to_bf16
 from gpukit.primitives.unroll import unrolled
@@ -319,7 +319,7 @@ def as_bf16(name: str, x: Any, stream: Any) -> Any:
     """
     shape = (x.shape[0], padded(x.shape[1]))
     if x.dtype == np.uint16:
-        if x.shape == shape and launch.is_contiguous(x) and wide.is_aligned(x):
+        if x.shape == shape and launch.is_contiguous(x) and vectorized.is_aligned(x):
             return launch.to_device(x, stream)
         if launch.is_device_array(x):
             raise ValueError(

@@ -13,7 +13,7 @@ Legend
     tx, ty      the thread's column and row in its block             [0, TILE)
     TILE        side of the block and of both tiles                  16
     PADDED      width of a tile with a column of padding             17
-    the others  as in `wide`
+    the others  as in `vectorized`
 
 All kernels, unless stated otherwise
     Errors     the host function rejects a.shape[1] != b.shape[1]; the kernel assumes them equal,
@@ -30,7 +30,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE
 from gpukit.kernels.matmul.tiled import matmul_tiled_cost
-from gpukit.kernels.matmul.wide import (
+from gpukit.kernels.matmul.vectorized import (
     PER_THREAD,
     SIDE,
     THREADS,
@@ -108,10 +108,10 @@ def _with_bias(product: Cost, m: int, n: int, itemsize: int, bias: bool) -> Cost
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
-def matmul_nt_vectorised_kernel(a, b, bias, out):
+def matmul_nt_vectorized_kernel(a, b, bias, out):
     """Multiply a by the transpose of b, 8 x 8 elements per thread, with 16-byte accesses.
 
-    New here   matmul_vectorised_kernel, but b is loaded in the way in which a is. Both tiles are
+    New here   matmul_vectorized_kernel, but b is loaded in the way in which a is. Both tiles are
                stored transposed, with k along the first axis, and the rest is the same
     Shapes     a (M, K), b (N, K), bias (N,) or (0,), out (M, N); any M >= 1, K and N multiples of
                WIDTH >= WIDTH, C order, beginning at multiples of 16 bytes
@@ -133,7 +133,7 @@ def matmul_nt_vectorised_kernel(a, b, bias, out):
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
-def matmul_nt_vectorised_cost(m: int, n: int, k: int, *, bias: bool = True) -> Cost:
+def matmul_nt_vectorized_cost(m: int, n: int, k: int, *, bias: bool = True) -> Cost:
     """One load of a per SIDE columns of out, one of b per SIDE rows, one of bias per 8 rows."""
     product = tiles_cost(m, n, k)
     if not bias:
@@ -147,9 +147,9 @@ VARIANTS = (
         "tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)
     ),
     Variant(
-        "vectorised",
-        matmul_nt_vectorised_kernel,
-        matmul_nt_vectorised_cost,
+        "vectorized",
+        matmul_nt_vectorized_kernel,
+        matmul_nt_vectorized_cost,
         matmul_nt_reference,
         (THREADS, THREADS),
         tile=(SIDE, SIDE),

@@ -3,7 +3,7 @@
 `primitives.tensor` documents which elements of the small matrices a thread holds. Elements are
 rounded to TF32, 10 bits of fraction instead of 23, on their way to shared memory: that makes
 these variants fast, and less accurate. A block computes SIDE x SIDE elements of out with 8 warps,
-each 64 x 32 of them: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
+each 64 x 32 of them: 4 x 4 products of ROWS x COLS. As in `vectorized`, whose rules for sizes and
 addresses apply here too, rows are moved as float4s, and the next tiles are loaded while the current
 ones are multiplied.
 
@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.matmul.wide import (
+from gpukit.kernels.matmul.vectorized import (
     A_FLOAT4S,
     A_ROWS,
     B_FLOAT4S,
@@ -47,7 +47,7 @@ from gpukit.launch import Variant
 from gpukit.primitives import tensor
 from gpukit.primitives.tensor import mma_tf32, to_tf32
 from gpukit.primitives.unroll import unrolled
-from gpukit.primitives.wide import WIDTH, store4
+from gpukit.primitives.vectorized import WIDTH, store4
 
 WARP = 32
 ROWS, COLS, STEP = 16, 8, 8

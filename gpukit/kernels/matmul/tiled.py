@@ -23,7 +23,7 @@ import functools
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
-from gpukit.kernels.matmul.wide import tiles_cost
+from gpukit.kernels.matmul.vectorized import tiles_cost
 from gpukit.launch import Variant
 
 # Padding against bank conflicts; a constant, since the shape of a shared array takes no expression.

@@ -10,7 +10,7 @@ Legend
     m           the column of a that this thread loads, not its row of out
     tx, ty      the thread's column and row in its block            [0, TILE)
     TILE        side of the block and of both tiles                 16
-    the others  as in `wide`
+    the others  as in `vectorized`
 
 All kernels, unless stated otherwise
     Errors     the host function rejects a.shape[0] != b.shape[0]; the kernel assumes them equal,
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE
 from gpukit.kernels.matmul.tiled import matmul_tiled_cost
-from gpukit.kernels.matmul.wide import (
+from gpukit.kernels.matmul.vectorized import (
     PER_THREAD,
     SIDE,
     THREADS,
@@ -81,10 +81,10 @@ def matmul_tn_tiled_kernel(a, b, out):
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
-def matmul_tn_vectorised_kernel(a, b, out):
+def matmul_tn_vectorized_kernel(a, b, out):
     """Multiply the transpose of a by b, 8 x 8 elements per thread, with 16-byte accesses.
 
-    New here   matmul_vectorised_kernel, but a is loaded in the way in which b is. The
+    New here   matmul_vectorized_kernel, but a is loaded in the way in which b is. The
                rows of a are those of its tile, so nothing is transposed
     Shapes     a (K, M), b (K, N), out (M, N); any K >= 1, M and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
@@ -107,8 +107,8 @@ def matmul_tn_vectorised_kernel(a, b, out):
 VARIANTS = (
     Variant("tiled", matmul_tn_tiled_kernel, matmul_tiled_cost, matmul_tn_reference, (TILE, TILE)),
     Variant(
-        "vectorised",
-        matmul_tn_vectorised_kernel,
+        "vectorized",
+        matmul_tn_vectorized_kernel,
         tiles_cost,
         matmul_tn_reference,
         (THREADS, THREADS),

@@ -25,7 +25,7 @@ from gpukit.kernels.optimizers.adam import adam_step, adamw_step
 from gpukit.kernels.optimizers.adaptive import adadelta_step, adagrad_step, rmsprop_step
 from gpukit.kernels.optimizers.clip import clip_grad_norm
 from gpukit.kernels.optimizers.gradient import momentum_step, nesterov_step, sgd_step
-from gpukit.primitives.wide import WIDTH
+from gpukit.primitives.vectorized import WIDTH
 
 VARIANTS = (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, *clip.VARIANTS)
 

@@ -137,7 +137,7 @@ adam_cost = elementwise_cost(accesses=7, flops=15)
 
 
 @cuda.jit
-def adam_vectorised_kernel(param, grad, m, v, rates):
+def adam_vectorized_kernel(param, grad, m, v, rates):
     """Update weights by Adam, four weights per thread.
 
     New here   16-byte accesses, seven per four weights
@@ -162,7 +162,7 @@ def adamw_kernel(param, grad, m, v, rates):
 
 
 @cuda.jit
-def adamw_vectorised_kernel(param, grad, m, v, rates):
+def adamw_vectorized_kernel(param, grad, m, v, rates):
     """Update weights by AdamW, four weights per thread.
 
     New here   16-byte accesses, seven per four weights
@@ -233,11 +233,11 @@ def _rates(
 
 ADAM_VARIANTS = (
     Variant("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
-    takes_float4("adam_vectorised", adam_vectorised_kernel, adam_cost, adam_reference),
+    takes_float4("adam_vectorized", adam_vectorized_kernel, adam_cost, adam_reference),
 )
 ADAMW_VARIANTS = (
     Variant("adamw", adamw_kernel, adam_cost, adamw_reference, BLOCK),
-    takes_float4("adamw_vectorised", adamw_vectorised_kernel, adam_cost, adamw_reference),
+    takes_float4("adamw_vectorized", adamw_vectorized_kernel, adam_cost, adamw_reference),
 )
 VARIANTS = (*ADAM_VARIANTS, *ADAMW_VARIANTS)
 __all__ = launch.public_names(globals())

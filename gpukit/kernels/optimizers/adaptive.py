@@ -157,7 +157,7 @@ adagrad_cost = elementwise_cost(accesses=5, flops=9)
 
 
 @cuda.jit
-def adagrad_vectorised_kernel(param, grad, squares, rates):
+def adagrad_vectorized_kernel(param, grad, squares, rates):
     """Update weights by Adagrad, four weights per thread.
 
     New here   16-byte accesses
@@ -186,7 +186,7 @@ rmsprop_cost = elementwise_cost(accesses=5, flops=11)
 
 
 @cuda.jit
-def rmsprop_vectorised_kernel(param, grad, squares, rates):
+def rmsprop_vectorized_kernel(param, grad, squares, rates):
     """Update weights by RMSprop, four weights per thread.
 
     New here   16-byte accesses
@@ -217,7 +217,7 @@ adadelta_cost = elementwise_cost(accesses=7, flops=18)
 
 
 @cuda.jit
-def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
+def adadelta_vectorized_kernel(param, grad, squares, steps, rates):
     """Update weights by Adadelta, four weights per thread.
 
     New here   16-byte accesses, seven per four weights
@@ -297,16 +297,16 @@ def adadelta_step(
 
 ADAGRAD_VARIANTS = (
     Variant("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
-    takes_float4("adagrad_vectorised", adagrad_vectorised_kernel, adagrad_cost, adagrad_reference),
+    takes_float4("adagrad_vectorized", adagrad_vectorized_kernel, adagrad_cost, adagrad_reference),
 )
 RMSPROP_VARIANTS = (
     Variant("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
-    takes_float4("rmsprop_vectorised", rmsprop_vectorised_kernel, rmsprop_cost, rmsprop_reference),
+    takes_float4("rmsprop_vectorized", rmsprop_vectorized_kernel, rmsprop_cost, rmsprop_reference),
 )
 ADADELTA_VARIANTS = (
     Variant("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
     takes_float4(
-        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_cost, adadelta_reference
+        "adadelta_vectorized", adadelta_vectorized_kernel, adadelta_cost, adadelta_reference
     ),
 )
 VARIANTS = (*ADAGRAD_VARIANTS, *RMSPROP_VARIANTS, *ADADELTA_VARIANTS)

@@ -12,7 +12,7 @@ Legend
     n          elements of one gradient, all axes together        1000
     x          a gradient on one axis
     i          the element this thread works on                   [0, n)
-    k          the group of four elements of a vectorised kernel  [0, n / 4)
+    k          the group of four elements of a vectorized kernel  [0, n / 4)
     tid        the thread in its block                            [0, BLOCK)
     acc        this thread's accumulator of squares
     totals     the sum of each warp of the block
@@ -44,7 +44,7 @@ from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.optimizers.fused import BLOCK, choose, takes_float4
 from gpukit.kernels.vector import elementwise_cost
 from gpukit.launch import Cost, Variant, stride_blocks
-from gpukit.primitives.wide import WIDTH, load4, store4
+from gpukit.primitives.vectorized import WIDTH, load4, store4
 
 WARPS = BLOCK // WARP
 EPS = 1e-6
@@ -105,7 +105,7 @@ def square_sum_cost(n: int, itemsize: int = 4, *, tile: int = BLOCK) -> Cost:
 
 
 @cuda.jit
-def square_sum_vectorised_kernel(x, at, partials):
+def square_sum_vectorized_kernel(x, at, partials):
     """Sum the squares of x, one partial sum per block, with 16-byte loads.
 
     New here   16-byte loads
@@ -186,7 +186,7 @@ scale_cost = elementwise_cost(accesses=3, flops=1)
 
 
 @cuda.jit
-def scale_vectorised_kernel(scale, x):
+def scale_vectorized_kernel(scale, x):
     """Multiply x by a scalar in device memory, four elements per thread.
 
     New here   16-byte accesses, and one load of the scale per four elements
@@ -207,7 +207,7 @@ def scale_vectorised_kernel(scale, x):
         x[i] *= scale[0]
 
 
-def scale_vectorised_cost(n: int) -> Cost:
+def scale_vectorized_cost(n: int) -> Cost:
     """A load, a product and a store per element, a load of the scale per group of four."""
     return Cost(bytes=8 * n + 4 * (n // WIDTH + n % WIDTH), flops=n)
 
@@ -267,8 +267,8 @@ SQUARE_SUM_VARIANTS = (
         "square_sum", square_sum_kernel, square_sum_cost, square_sum_reference, grid_stride=True
     ),
     takes_float4(
-        "square_sum_vectorised",
-        square_sum_vectorised_kernel,
+        "square_sum_vectorized",
+        square_sum_vectorized_kernel,
         functools.partial(square_sum_cost, tile=WIDTH * BLOCK),
         square_sum_reference,
         grid_stride=True,
@@ -278,7 +278,7 @@ CLIP_SCALE = _variant("clip_scale", clip_scale_kernel, clip_scale_cost, clip_gra
 SCALE_VARIANTS = (
     _variant("scale", scale_kernel, scale_cost, clip_grad_norm_reference),
     takes_float4(
-        "scale_vectorised", scale_vectorised_kernel, scale_vectorised_cost, clip_grad_norm_reference
+        "scale_vectorized", scale_vectorized_kernel, scale_vectorized_cost, clip_grad_norm_reference
     ),
 )
 VARIANTS = (*SQUARE_SUM_VARIANTS, CLIP_SCALE, *SCALE_VARIANTS)

@@ -24,8 +24,8 @@ Legend
 All kernels of the optimizers
     Shapes     all arrays (n,); any n >= 1
     Dtypes     float32 or float64, the same for all arrays, the rates and the arithmetic; the
-               vectorised kernels only float32, aligned to 16 bytes
-    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
+               vectorized kernels only float32, aligned to 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorized kernels
                ceil_div(n, 4 BLOCK), x = group of four elements
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
 """
@@ -39,8 +39,8 @@ import numpy as np
 
 from gpukit import cuda, launch
 from gpukit.launch import Variant
-from gpukit.primitives import wide
-from gpukit.primitives.wide import WIDTH, load4, store4
+from gpukit.primitives import vectorized
+from gpukit.primitives.vectorized import WIDTH, load4, store4
 
 BLOCK = 256
 
@@ -121,7 +121,7 @@ def step_in_place(
 def choose(variants: tuple[Variant, ...], *vectors: Any) -> Variant:
     """Return that of two variants, for one and for four elements per thread, that pays."""
     single, float4s = variants
-    return float4s if wide.pays(*vectors) else single
+    return float4s if vectorized.pays(*vectors) else single
 
 
 # The variant with four elements per thread, for the variants of the other files.

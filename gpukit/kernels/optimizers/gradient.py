@@ -138,7 +138,7 @@ sgd_cost = elementwise_cost(accesses=3, flops=4)
 
 
 @cuda.jit
-def sgd_vectorised_kernel(param, grad, rates):
+def sgd_vectorized_kernel(param, grad, rates):
     """Update weights by SGD, four weights per thread.
 
     New here   16-byte loads and stores: as many bytes with a quarter of the instructions
@@ -168,7 +168,7 @@ momentum_cost = elementwise_cost(accesses=5, flops=7)
 
 
 @cuda.jit
-def momentum_vectorised_kernel(param, grad, velocity, rates):
+def momentum_vectorized_kernel(param, grad, velocity, rates):
     """Update weights by SGD with momentum, four weights per thread.
 
     New here   both arrays that change have 16-byte stores
@@ -198,7 +198,7 @@ nesterov_cost = elementwise_cost(accesses=5, flops=8)
 
 
 @cuda.jit
-def nesterov_vectorised_kernel(param, grad, velocity, rates):
+def nesterov_vectorized_kernel(param, grad, velocity, rates):
     """Update weights by SGD with Nesterov momentum, four weights per thread.
 
     New here   another rule, the same function
@@ -273,18 +273,18 @@ def nesterov_step(
 
 SGD_VARIANTS = (
     Variant("sgd", sgd_kernel, sgd_cost, sgd_reference, BLOCK),
-    takes_float4("sgd_vectorised", sgd_vectorised_kernel, sgd_cost, sgd_reference),
+    takes_float4("sgd_vectorized", sgd_vectorized_kernel, sgd_cost, sgd_reference),
 )
 MOMENTUM_VARIANTS = (
     Variant("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
     takes_float4(
-        "momentum_vectorised", momentum_vectorised_kernel, momentum_cost, momentum_reference
+        "momentum_vectorized", momentum_vectorized_kernel, momentum_cost, momentum_reference
     ),
 )
 NESTEROV_VARIANTS = (
     Variant("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
     takes_float4(
-        "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_cost, nesterov_reference
+        "nesterov_vectorized", nesterov_vectorized_kernel, nesterov_cost, nesterov_reference
     ),
 )
 VARIANTS = (*SGD_VARIANTS, *MOMENTUM_VARIANTS, *NESTEROV_VARIANTS)

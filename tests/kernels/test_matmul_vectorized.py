@@ -8,9 +8,9 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import matmul
-from gpukit.kernels.matmul import tensor_tf32, wide
+from gpukit.kernels.matmul import tensor_tf32, vectorized
 
-SIDE, DEPTH = wide.SIDE, wide.DEPTH
+SIDE, DEPTH = vectorized.SIDE, vectorized.DEPTH
 # (M, N, K): the least; around a tile and what a block computes, all different; a row, a column.
 SHAPES = [
     (1, 4, 4),
@@ -25,11 +25,11 @@ SHAPES = [
     (2 * SIDE + 3, 8, 28),
     (5, 2 * SIDE + 12, 32),
 ]
-WIDE = {variant.name: variant for variant in wide.VARIANTS}
-ALL = WIDE | {variant.name: variant for variant in tensor_tf32.VARIANTS}
+VECTORIZED = {variant.name: variant for variant in vectorized.VARIANTS}
+ALL = VECTORIZED | {variant.name: variant for variant in tensor_tf32.VARIANTS}
 
 variants = pytest.mark.parametrize("variant", ALL)
-wide_variants = pytest.mark.parametrize("variant", WIDE)
+vectorized_variants = pytest.mark.parametrize("variant", VECTORIZED)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
 
 
@@ -57,7 +57,7 @@ def test_kernels_match_the_reference(variant, m, n, k, signed, poisoned, assert_
     assert_close(out, ALL[variant].reference(a, b), magnitude=size, length=k)
 
 
-@wide_variants
+@vectorized_variants
 def test_variants_give_the_bits_of_the_naive_one(variant, signed):
     a, b = signed(SIDE + 6, 52), signed(52, SIDE + 20)
     np.testing.assert_array_equal(
@@ -166,7 +166,7 @@ def test_kernels_do_no_float64_arithmetic(variant):
 @variants
 def test_global_memory_is_accessed_16_bytes_at_a_time(variant):
     found = counted(variant)
-    stores = found["global_store_requests"] * (16 if variant in WIDE else 4)
+    stores = found["global_store_requests"] * (16 if variant in VECTORIZED else 4)
     assert found["global_bytes_asked"] == 32 * (16 * found["global_load_requests"] + stores)
 
 
@@ -174,7 +174,7 @@ def test_global_memory_is_accessed_16_bytes_at_a_time(variant):
 @pytest.mark.parametrize(
     ("variant", "reads", "products"),
     # 6 numbers for each of 4 rows or columns of 16 products of 16 x 8 x 8 in a warp of 32.
-    [("vectorised", 4, 64), ("double_buffered", 4, 64), ("tensor_tf32", 24, 16 * 16 * 8 * 8 / 32)],
+    [("vectorized", 4, 64), ("double_buffered", 4, 64), ("tensor_tf32", 24, 16 * 16 * 8 * 8 / 32)],
 )
 def test_tiles_are_read_as_often_as_the_docstring_says(variant, reads, products):
     all_products = SIDE * SIDE * 2 * DEPTH / 32  # of a warp at a time, as requests are
@@ -187,7 +187,7 @@ def test_only_stores_that_cannot_be_padded_have_conflicts(variant):
     found = counted(variant)
     # Of the 10 stores that fill both tiles, 8 are single elements of the tile of a; for tensor
     # cores half of the stores are float4s of a, of which each 8 threads' are in two passes.
-    conflicts = {"vectorised": 8 / 10, "double_buffered": 0, "tensor_tf32": 4 / 2}[variant]
+    conflicts = {"vectorized": 8 / 10, "double_buffered": 0, "tensor_tf32": 4 / 2}[variant]
     assert found["shared_load_conflicts"] == 0
     assert found["shared_store_conflicts"] == found["shared_store_requests"] * conflicts
 
@@ -196,5 +196,5 @@ def test_only_stores_that_cannot_be_padded_have_conflicts(variant):
 @variants
 def test_every_warp_waits_as_often_as_the_docstring_says(variant):
     # For 32 steps along the summed axis; with two tiles by turns once for each, and once before.
-    waits = {"vectorised": 2 * 2, "double_buffered": 1 + 4, "tensor_tf32": 1 + 2}
+    waits = {"vectorized": 2 * 2, "double_buffered": 1 + 4, "tensor_tf32": 1 + 2}
     assert counted(variant)["barriers"] == waits[variant] * 8

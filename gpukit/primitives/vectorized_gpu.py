@@ -2,7 +2,7 @@
 
 Numba loads one element at a time. LLVM merges neighbouring loads only where it can prove that the
 address is a multiple of 16, which it cannot for an argument; here the access itself states the
-alignment. Kernels import `primitives.wide`; this file imports nothing of gpukit, so that the
+alignment. Kernels import `primitives.vectorized`; this file imports nothing of gpukit, so that the
 compilers' own process (`gpukit.gpu_code`) can load it too.
 """
 

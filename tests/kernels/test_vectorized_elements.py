@@ -15,7 +15,7 @@ VARIANTS = [
     variant
     for module in (vector, activations, activations_grad)
     for variant in module.VARIANTS
-    if variant.name.endswith("_wide")
+    if variant.name.endswith("_vectorized")
 ]
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 
@@ -53,7 +53,7 @@ def test_every_kernel_of_one_element_has_one_of_four():
 
 @every_variant
 @pytest.mark.parametrize("n", SIZES)
-def test_wide_variant_has_the_bits_of_the_other(variant, n):
+def test_vectorized_variant_has_the_bits_of_the_other(variant, n):
     function, count = called(variant)
     arrays, out = numbers(n, count), np.full(n, np.nan, np.float32)
     arrays[0][3::5] = np.nan
@@ -64,7 +64,7 @@ def test_wide_variant_has_the_bits_of_the_other(variant, n):
 @every_variant
 @pytest.mark.parametrize("case", ["float64", "misaligned", "out apart", "out misaligned"])
 @pytest.mark.costly
-def test_wide_variant_hands_over_what_it_cannot_move(variant, case):
+def test_vectorized_variant_hands_over_what_it_cannot_move(variant, case):
     function, count = called(variant)
     arrays = numbers(1009, count, np.float64 if case == "float64" else np.float32)
     if case == "misaligned":
@@ -76,35 +76,35 @@ def test_wide_variant_hands_over_what_it_cannot_move(variant, case):
     np.testing.assert_array_equal(made, function(*arrays, variant=variant.instead))
 
 
-def test_wide_fill_leaves_what_surrounds_out_alone():
+def test_vectorized_fill_leaves_what_surrounds_out_alone():
     whole = np.full(1200, 7, np.float32)
-    vector.fill(1009, 2.5, variant="fill_wide", out=whole[64:1073])
+    vector.fill(1009, 2.5, variant="fill_vectorized", out=whole[64:1073])
     assert (whole[:64] == 7).all()
     assert (whole[1073:] == 7).all()
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (7, 128), (9, 132), (33, 1000), (5, 3), (4, 130)])
-def test_wide_copy_moves_every_element_to_its_place(shape):
+def test_vectorized_copy_moves_every_element_to_its_place(shape):
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     out = np.full(shape, np.nan, np.float32)
-    transpose.copy(x, variant="wide", out=out)
+    transpose.copy(x, variant="vectorized", out=out)
     np.testing.assert_array_equal(out, x)
 
 
 @pytest.mark.parametrize("case", ["float64", "misaligned", "columns"])
-def test_wide_copy_hands_over_what_it_cannot_move(case):
+def test_vectorized_copy_hands_over_what_it_cannot_move(case):
     x = np.arange(9 * 64, dtype=np.float64 if case == "float64" else np.float32)
     x = {"misaligned": x[1:513].reshape(8, 64), "columns": x.reshape(9, 64)[:, ::2]}.get(
         case, x.reshape(9, 64)
     )
-    np.testing.assert_array_equal(transpose.copy(x, variant="wide"), x)
+    np.testing.assert_array_equal(transpose.copy(x, variant="vectorized"), x)
 
 
 # ---- what the checker and the counters say --------------------------------------------------
 
 
 def watched(watch, variant):
-    """Launch a wide kernel on a last block that is not full, and three elements left over."""
+    """Launch a vectorized kernel on a last block that is not full, and three elements left over."""
     n = 4 * BLOCK + 7
     _, count = called(variant)
     first = (np.float32(2.5),) if variant.instead in ("fill", "saxpy") else ()
@@ -130,7 +130,7 @@ def test_cost_is_what_is_counted(variant):
 
 @pytest.mark.watched
 def test_copy_has_no_finding_and_the_cost_that_is_counted():
-    variant = launch.pick("test", transpose.COPY_VARIANTS, "wide")
+    variant = launch.pick("test", transpose.COPY_VARIANTS, "vectorized")
     x, out = np.ones((9, 132), np.float32), np.zeros((9, 132), np.float32)
     shape = variant.grid("test", 132, 9), variant.block
     assert gpukit.check(variant.kernel)[shape](x, out).findings == []

@@ -2,7 +2,7 @@
 
 A thread that moves four elements issues one memory instruction instead of four, so a warp has more
 bytes in flight with fewer instructions. C++ writes reinterpret_cast<float4*>(x)[k]; Numba has no
-type that it would load like that, so on a GPU these are intrinsics (`wide_gpu`). Without one
+type that it would load like that, so on a GPU these are intrinsics (`vectorized_gpu`). Without one
 they are views like that cast: an access of 16 bytes, which checked mode counts as one.
 
     a, b, c, d = load4(x, k)        the elements 4 k to 4 k + 3 of x
@@ -66,7 +66,7 @@ def store4(array, k, a, b, c, d):
     whole[k] = joined(a, b, c, d)
 
 
-load4, store4 = of_this_target("wide", load4, store4)
+load4, store4 = of_this_target("vectorized", load4, store4)
 
 
 @cuda.jit(device=True)

@@ -43,9 +43,9 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import matmul_reference
 from gpukit.launch import Cost, Variant, ceil_div
-from gpukit.primitives import wide
+from gpukit.primitives import vectorized
 from gpukit.primitives.unroll import unrolled
-from gpukit.primitives.wide import WIDTH, load4, store4
+from gpukit.primitives.vectorized import WIDTH, load4, store4
 
 THREADS = 16
 PER_THREAD = 2 * WIDTH
@@ -173,7 +173,7 @@ def store_sums(acc, out, first_row, first_col, tx, ty):
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
-def matmul_vectorised_kernel(a, b, out):
+def matmul_vectorized_kernel(a, b, out):
     """Multiply two matrices, 8 x 8 elements of out per thread, with 16-byte accesses.
 
     New here   float4 accesses: 16 bytes per load from global memory, and 4 loads from shared
@@ -265,7 +265,7 @@ def matmul_double_buffered_kernel(a, b, out):
 def fits(a: Any, b: Any, out: Any) -> bool:
     """Return whether all rows allow 16-byte access: sizes, order and addresses of the matrices."""
     whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
-    return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
+    return whole and all(launch.is_contiguous(x) and vectorized.is_aligned(x) for x in (a, b, out))
 
 
 _variant = functools.partial(
@@ -277,7 +277,7 @@ _variant = functools.partial(
     instead="register_tile_2d",
 )
 VARIANTS = (
-    _variant("vectorised", matmul_vectorised_kernel, tiles_cost),
+    _variant("vectorized", matmul_vectorized_kernel, tiles_cost),
     _variant(
         "double_buffered",
         matmul_double_buffered_kernel,

@@ -6,8 +6,8 @@ import pytest
 import gpukit
 from gpukit import cuda, errors, gpu_code
 from gpukit.gpu_code import sass
-from gpukit.primitives import wide
-from gpukit.primitives.wide import load4, store4
+from gpukit.primitives import vectorized
+from gpukit.primitives.vectorized import load4, store4
 
 
 @cuda.jit
@@ -106,14 +106,14 @@ def test_the_checker_finds_a_race_of_four_elements_at_once():
 @pytest.mark.cpu
 def test_the_checker_finds_what_a_gpu_stops_at():
     x = vector(129)[1:]
-    assert not wide.is_aligned(x)
+    assert not vectorized.is_aligned(x)
     report = gpukit.check(reverse_kernel)[1, 32](x, np.empty(128, np.float32))
     assert kinds(report) == {"misaligned"}
 
 
 def test_new_arrays_are_aligned():
-    assert wide.is_aligned(np.empty(3, np.float32))
-    assert wide.is_aligned(cuda.device_array(3, np.float32))
+    assert vectorized.is_aligned(np.empty(3, np.float32))
+    assert vectorized.is_aligned(cuda.device_array(3, np.float32))
 
 
 @pytest.mark.cpu
