@@ -105,8 +105,7 @@ def pick(function: str, variants: tuple[Variant, ...], name: str) -> Variant:
             return variant
     names = ", ".join(repr(variant.name) for variant in variants)
     now = name.replace("vectorised", "vectorized").replace("wide", "vectorized")
-    if now != name and any(variant.name == now for variant in variants):
-        # The old names go with the next release.
+    if now != name and any(variant.name == now for variant in variants):  # until the next release
         message = f"{function}: the variant {name!r} is called {now!r} now."
         warnings.warn(message, DeprecationWarning, stacklevel=4)
         return pick(function, variants, now)
