@@ -10,7 +10,7 @@ import importlib
 from typing import Any
 
 __all__ = ["Case", "adam", "areas", "called", "lanes", "lengths", "poison"]
-_OF_CASE = ("Case", "areas", "called", "lengths", "poison")
+_OF_CASE = ("Case", "areas", "beside", "by_block", "called", "lengths", "of_photograph", "poison")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,15 +14,11 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n temperatures."""
     celsius = rng.uniform(-90, 60, n).astype(np.float32)
     celsius[1 : 1 + AWKWARD.size] = AWKWARD[: max(0, n - 1)]
-    wide = celsius.astype(np.float64)
-
-    def left(values: np.ndarray) -> dict[str, np.ndarray]:
-        return {"fahrenheit": values.astype(np.float32)}
-
+    fahrenheit = celsius.astype(np.float64) * 1.8 + 32
     return Case(
         args={"celsius": celsius, "fahrenheit": poison(n)},
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected=left(wide * 1.8 + 32),
+        expected={"fahrenheit": fahrenheit.astype(np.float32)},
         scale={"fahrenheit": np.abs(celsius) * np.float32(1.8) + 32},
     )

@@ -15,8 +15,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n numbers."""
     x = rng.normal(size=n).astype(np.float32)
     x[: AWKWARD.size] = AWKWARD[:n]
-    huge = n == BLOCK + 1
-    if huge:
+    if n == BLOCK + 1:
         x[-2:] = HUGE
     return Case(
         args={"x": x, "out": poison(n)},

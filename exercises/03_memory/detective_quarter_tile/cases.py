@@ -20,9 +20,8 @@ def case(rng: np.random.Generator, down: int, across: int) -> Case:
     """Return the case of a picture of down x across tiles."""
     a = rng.uniform(0, 255, (down, TILE, across, TILE)).astype(np.float32)
     shape = (down * TILE, across * TILE)
-    picture = a.reshape(shape)
     return Case(
-        args={"a": picture, "out": poison(shape)},
+        args={"a": a.reshape(shape), "out": poison(shape)},
         grid=(across, down),
         block=BLOCK,
         expected={"out": a.transpose(0, 3, 2, 1).reshape(shape)},

@@ -12,10 +12,9 @@ SHAPES = {**areas(TILE, TILE), "many blocks": (120, 88)}
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of a matrix of rows x cols."""
     a = rng.normal(size=(rows, cols)).astype(np.float32)
-    across, down = -(-cols // TILE), -(-rows // TILE)
     return Case(
         args={"a": a, "out": poison((cols, rows))},
-        grid=(across, down),
+        grid=(-(-cols // TILE), -(-rows // TILE)),
         block=BLOCK,
         expected={"out": a.T},
     )

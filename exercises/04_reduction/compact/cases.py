@@ -17,7 +17,6 @@ def case(rng: np.random.Generator, n: int) -> Case:
     x[small] = rng.choice(np.array(SMALL, np.float32), int(small.sum()))
     kept = x[x > 0]
     ends = np.cumsum(x > 0).astype(np.int32)
-
     return Case(
         args={"x": x, "ends": ends, "out": poison(kept.size)},
         grid=max(1, -(-n // BLOCK)),

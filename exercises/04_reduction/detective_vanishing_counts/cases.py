@@ -12,12 +12,10 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n brightnesses, most of them dark."""
     values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
     values[1:2], values[2:3] = 255, 0
-    right = np.bincount(values, minlength=256).astype(np.int32)
-    blocks = max(1, -(-n // BLOCK))
     return Case(
         args={"values": values, "counts": np.zeros(256, np.int32)},
-        grid=blocks,
+        grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected={"counts": right},
+        expected={"counts": np.bincount(values, minlength=256).astype(np.int32)},
         per="block",
     )

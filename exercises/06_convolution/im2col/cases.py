@@ -22,22 +22,12 @@ def case(
     rng: np.random.Generator, channels: int, down: int, across: int, k_rows: int, k_cols: int
 ) -> Case:
     """Return the case of a picture with so many places for a window."""
-    rows, columns = down + k_rows - 1, across + k_cols - 1
-    x = rng.normal(size=(channels, rows, columns)).astype(np.float32)
+    x = rng.normal(size=(channels, down + k_rows - 1, across + k_cols - 1)).astype(np.float32)
     taps, places = channels * k_rows * k_cols, down * across
-    tap, place = np.arange(taps)[:, None], np.arange(places)
-    c, m, n = tap // (k_rows * k_cols), tap // k_cols % k_rows, tap % k_cols
-    row, col = place // across, place % across
-
-    def left(c: np.ndarray, i: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what stands in cols where such pixels are read; outside x none is."""
-        inside = (i < rows) & (j < columns) & (i >= 0) & (j >= 0)
-        read = x[c, np.minimum(i, rows - 1), np.minimum(j, columns - 1)]
-        return {"cols": np.where(inside, read, np.float32(np.inf))}
-
+    windows = np.lib.stride_tricks.sliding_window_view(x, (k_rows, k_cols), axis=(1, 2))
     return Case(
         args={"x": x, "k_rows": k_rows, "k_cols": k_cols, "cols": poison((taps, places))},
         grid=(-(-places // BLOCK[0]), -(-taps // BLOCK[1])),
         block=BLOCK,
-        expected=left(c, row + m, col + n),
+        expected={"cols": windows.transpose(0, 3, 4, 1, 2).reshape(taps, places)},
     )

@@ -14,7 +14,7 @@ SHAPES = {name: (*shape, 0) for name, shape in lanes.SHAPES.items()} | {
 }
 
 
-def numbers(rng: np.random.Generator, rows: int, cols: int, far: bool) -> np.ndarray:
+def numbers(rng: np.random.Generator, rows: int, cols: int, far: int) -> np.ndarray:
     """Return rows of pairs, as far above a centre as below, which float32 adds up exactly."""
     spread, centre = np.resize([1, 0, 0.1, 3], rows), np.resize([0.5, 0.5, -0.25, 2], rows)
     above = np.round(1024 * rng.normal(0, spread[:, None], (rows, cols // 2))) / 1024
@@ -26,24 +26,18 @@ def numbers(rng: np.random.Generator, rows: int, cols: int, far: bool) -> np.nda
 
 def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
     """Return the case of rows x cols numbers."""
-    x = numbers(rng, rows, cols, bool(far))
+    x = numbers(rng, rows, cols, far)
     gain, shift = rng.normal(1, 0.5, (2, cols)).astype(np.float32)
     wide, times, plus = (a.astype(np.float64) for a in (x, gain, shift))
     mean = wide.mean(axis=1, keepdims=True)
     distance = wide - mean
     variance = (distance**2).mean(axis=1, keepdims=True)
     root = np.sqrt(variance + EPS)
-
-    def left(
-        values: np.ndarray, by: np.ndarray = times, added: np.ndarray | float = plus
-    ) -> dict[str, np.ndarray]:
-        return {"out": (values * by + added).astype(np.float32)}
-
     return Case(
         args={"x": x, "gain": gain, "shift": shift, "out": poison((rows, cols))},
         grid=-(-rows * lanes.WARP // BLOCK),
         block=BLOCK,
-        expected=left(distance / root),
+        expected={"out": (distance / root * times + plus).astype(np.float32)},
         # The mean is rounded, and its error is as much as that of the numbers themselves.
         scale={"out": (np.abs(times) + np.abs(plus)) * ((np.abs(wide) + np.abs(mean)) / root + 1)},
         per="block",

@@ -18,18 +18,13 @@ def case(rng: np.random.Generator, n: int) -> Case:
     mask[2::16], x[2::16] = 1, 0  # what is 0 may stay
     if n > 8 * BLOCK - BLOCK // 2:
         x[1::16], grad[1::16] = np.inf, -np.inf
-    stays = mask > 0
-    wide, back = x.astype(np.float64), grad.astype(np.float64)
 
-    def left(y: np.ndarray, grad_x: np.ndarray) -> dict[str, np.ndarray]:
-        return {"y": y.astype(np.float32), "grad_x": grad_x.astype(np.float32)}
-
-    def kept(by: float, back_by: float | None = None) -> dict[str, np.ndarray]:
-        return left(np.where(stays, wide * by, 0), np.where(stays, back * (back_by or by), 0))
+    def dropped(values: np.ndarray) -> np.ndarray:
+        return np.where(mask > 0, values.astype(np.float64) * (1 / KEEP), 0).astype(np.float32)
 
     return Case(
         args={"x": x, "mask": mask, "grad_out": grad, "y": poison(n), "grad_x": poison(n)},
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected=kept(1 / KEEP),
+        expected={"y": dropped(x), "grad_x": dropped(grad)},
     )

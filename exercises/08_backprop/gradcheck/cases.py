@@ -8,13 +8,13 @@ BLOCK = 64
 STEP = 1e-4
 # Weights and samples.
 SHAPES = {
-    "exactly one block": (64, 3),
+    "exactly one block": (BLOCK, 3),
     "one weight": (1, 1),
     "one sample": (131, 1),
-    "one less than a block": (63, 5),
-    "one more than a block": (65, 2),
+    "one less than a block": (BLOCK - 1, 5),
+    "one more than a block": (BLOCK + 1, 2),
     "a prime": (131, 7),
-    "two whole blocks": (128, 8),
+    "two whole blocks": (2 * BLOCK, 8),
 }
 
 
@@ -33,21 +33,14 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
     for first, off in ((3, 0.7), (4, -0.7), (5, 1.4), (6, -1.4), (7, -1.4)):
         grad[first::8] += off * limit[first::8]
 
-    def loss(shift: np.ndarray | float, of: slice = slice(None)) -> np.ndarray:
-        """Return for each weight the loss of these samples, the sum in each shifted so far."""
+    def loss(shift: np.ndarray | float) -> np.ndarray:
+        """Return for each weight the loss with the net input of each sample shifted so far."""
         off = np.tanh(net[:, None] + shift) - target[:, None]
-        return 0.5 * (off[of] ** 2).sum(axis=0)
-
-    def beyond(numeric: np.ndarray) -> np.ndarray:
-        return np.abs(numeric - grad) > 1e-4 * np.maximum(1, np.abs(numeric))
-
-    def marked(numeric: np.ndarray, marks: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        marks = beyond(numeric) if marks is None else marks
-        return {"numeric": numeric, "suspect": marks.astype(np.int32)}
+        return 0.5 * (off**2).sum(axis=0)
 
     moved = STEP * x
-    right = (loss(moved) - loss(-moved)) / (2 * STEP)
-    first = (loss(moved, slice(1)) - loss(-moved, slice(1))) / (2 * STEP)
+    numeric = (loss(moved) - loss(-moved)) / (2 * STEP)
+    suspect = np.abs(numeric - grad) > 1e-4 * np.maximum(1, np.abs(numeric))
     return Case(
         args={
             "x": x,
@@ -59,7 +52,7 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
         },
         grid=-(-n // BLOCK),
         block=BLOCK,
-        expected=marked(right),
+        expected={"numeric": numeric, "suspect": suspect.astype(np.int32)},
         # The losses are rounded, and the division by STEP makes that larger.
         scale={"numeric": np.full(n, (loss(0.0) + samples) / STEP)},
     )

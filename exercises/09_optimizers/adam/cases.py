@@ -17,26 +17,18 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
     new_m, new_v = adam.means(g, m64, v64)
     less1, less2 = 1 - BETA1**step, 1 - BETA2**step
 
-    def moved(by: np.ndarray) -> np.ndarray:
-        return w64 - LR * by
-
     def ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
         """Return upper / lower, and 0 for 0 / 0."""
         return np.divide(upper, lower, out=np.zeros(n), where=lower != 0)
 
-    def left(
-        values: np.ndarray, mean: np.ndarray = new_m, square: np.ndarray = new_v
-    ) -> dict[str, np.ndarray]:
-        return adam.outputs(values, mean, square)
-
-    m_hat, root = new_m / less1, np.sqrt(new_v / less2)
-    by = ratio(m_hat, root + EPS)
+    root = np.sqrt(new_v / less2)
+    new_w = w64 - LR * ratio(new_m / less1, root + EPS)
     terms = BETA1 * np.abs(m64) + (1 - BETA1) * np.abs(g)
     return Case(
         args=args,
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected=left(moved(by)),
+        expected=adam.outputs(new_w, new_m, new_v),
         scale={
             "new_w": np.abs(w64) + 8 * LR * ratio(terms / less1, root + EPS),
             "new_m": terms,

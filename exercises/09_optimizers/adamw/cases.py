@@ -16,23 +16,13 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
     args = adam.arguments(rng, n, step)
     w64, g, m64, v64 = (args[name].astype(np.float64) for name in ("w", "grad", "m", "v"))
     less1, less2 = 1 - BETA1**step, 1 - BETA2**step
-
-    def move(mean: np.ndarray, square: np.ndarray) -> np.ndarray:
-        return LR * mean / less1 / (np.sqrt(square / less2) + EPS)
-
     new_m, new_v = adam.means(g, m64, v64)
-    by, decay = move(new_m, new_v), LR * DECAY * w64
+    by = LR * new_m / less1 / (np.sqrt(new_v / less2) + EPS)
     terms = BETA1 * np.abs(m64) + (1 - BETA1) * np.abs(g + DECAY * w64)
-
-    def left(
-        values: np.ndarray, mean: np.ndarray = new_m, square: np.ndarray = new_v
-    ) -> dict[str, np.ndarray]:
-        return adam.outputs(values, mean, square)
-
     return Case(
         args=args,
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected=left(w64 - decay - by),
+        expected=adam.outputs(w64 - LR * DECAY * w64 - by, new_m, new_v),
         scale={"new_w": np.abs(w64) + 4 * np.abs(by), "new_m": terms, "new_v": new_v},
     )

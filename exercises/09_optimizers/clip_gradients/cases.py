@@ -20,17 +20,14 @@ SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
     """Return the case of n gradients whose norm is of this kind."""
     drawn = rng.normal(1, 1, n)
-    length = NORMS[min(kind, 6)]
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
-    grad = (length * unit).astype(np.float32)
+    grad = (NORMS[min(kind, len(NORMS) - 1)] * unit).astype(np.float32)
     wide = grad.astype(np.float64)
     norm = np.sqrt((wide**2).sum())
-
-    def by(norm: float, always: bool = False) -> dict[str, np.ndarray]:
-        """Return the vector made shorter as if this were its norm."""
-        longer = norm > 1 or (always and norm > 0)
-        return {"out": (wide / norm if longer else wide).astype(np.float32)}
-
     return Case(
-        args={"grad": grad, "out": poison(n)}, grid=1, block=BLOCK, expected=by(norm), per="block"
+        args={"grad": grad, "out": poison(n)},
+        grid=1,
+        block=BLOCK,
+        expected={"out": (wide / max(norm, 1)).astype(np.float32)},
+        per="block",
     )

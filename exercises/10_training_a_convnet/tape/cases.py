@@ -1,7 +1,6 @@
 """Cases of the tape: random programs, from one operation to many, and a chain of doublings."""
 
 import math
-from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -26,7 +25,6 @@ SHAPES = {
     "a chain of doublings": (1, 100, DOUBLINGS),
 }
 Parts = list[tuple[tuple[int, float], ...]]  # of each result: its operands and the slopes by them
-Slopes = Callable[[int, float, float, float, float], tuple[float, float]]
 
 
 def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
@@ -37,26 +35,9 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
     constants = rng.uniform(0.5, 1.5, count) * rng.choice([-1, 1], count)
     constants[::3] = np.sign(constants[::3])  # plain numbers may be whole ones
     program = written(rng, x, constants, min(kind, ALL))
-    values, parts = computed(x, program, constants, slopes)
-
-    def left(found: np.ndarray, first: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """Return the outputs with these gradients, which came in again the second time."""
-        return {
-            "value": values[-1:],
-            "grad": found[:n] if first is None else first[:n],
-            "grad_twice": 2 * found[:n] if first is None else found[:n],
-        }
-
-    def shared(of_leaves: np.ndarray, of_last: float) -> dict[str, np.ndarray]:
-        """Return the outputs where only losses that share values may go wrong."""
-        return left(right) | {"grad_shared": np.append(of_leaves[:n], of_last)}
-
-    def by(other: Slopes) -> dict[str, np.ndarray]:
-        """Return the outputs where the slopes of an operation are others."""
-        return left(backwards(computed(x, program, constants, other)[1], ordered(parts)))
-
-    right = backwards(parts, ordered(parts))
-    terms = backwards([tuple((k, abs(s)) for k, s in part) for part in parts], ordered(parts))
+    values, parts = computed(x, program, constants)
+    right = backwards(parts)[:n]
+    terms = backwards([tuple((k, abs(s)) for k, s in part) for part in parts])[:n]
     return called(
         args={
             "x": x,
@@ -67,12 +48,18 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
             "grad_twice": poison(n, float),
             "grad_shared": poison(n + 1, float),
         },
-        expected=shared(7 * right, 7),  # of the last result times 1, times 5 and itself
+        expected={
+            "value": values[-1:],
+            "grad": right,
+            "grad_twice": 2 * right,
+            # Of the last result times 1, times 5 and itself.
+            "grad_shared": 7 * np.append(right, 1),
+        },
         scale={
             "value": np.array([4 + np.abs(values).max()]),
-            "grad": terms[:n],
-            "grad_twice": 2 * terms[:n],
-            "grad_shared": 7 * np.append(terms[:n], 1),
+            "grad": terms,
+            "grad_twice": 2 * terms,
+            "grad_shared": 7 * np.append(terms, 1),
         },
         shown=shown(x, program, constants),
     )
@@ -143,15 +130,13 @@ def slopes(word: int, a: float, b: float, number: float, y: float) -> tuple[floa
     return (float(a > 0), 0.0) if word == RELU else (1.0, 1.0)
 
 
-def computed(
-    x: np.ndarray, program: np.ndarray, numbers: np.ndarray, by: Slopes
-) -> tuple[np.ndarray, Parts]:
+def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, Parts]:
     """Return all results and, for each, its operands and the slopes by them."""
     values, parts = [float(v) for v in x], [()] * len(x)
     for (word, one, other), number in zip(program.tolist(), numbers.tolist(), strict=True):
         a, b = values[one], values[other]
         values.append(result(word, a, b, number))
-        pair = by(word, a, b, number, values[-1])
+        pair = slopes(word, a, b, number, values[-1])
         parts.append(tuple(zip((one, other), pair, strict=True))[: 2 if word in (ADD, MUL) else 1])
     return np.array(values), parts
 
@@ -179,19 +164,16 @@ def shown(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> str:
     return f"{'; '.join(lines)}; {last}.backward()"
 
 
-# ---- ways to go back ----------------------------------------------------------------------------
+# ---- gradients ----------------------------------------------------------------------------------
 
 
-def backwards(
-    parts: Parts, order: list[int] | Iterator[int], *, add: bool = True, chain: bool = True
-) -> np.ndarray:
-    """Return the gradient of each result, where results hand on theirs in this order."""
+def backwards(parts: Parts) -> np.ndarray:
+    """Return the gradient of the last result with respect to each result."""
     grad = np.zeros(len(parts))
     grad[-1] = 1
-    with np.errstate(over="ignore", invalid="ignore"):  # wrong slopes may multiply to anything
-        for k in order:
-            for part, slope in parts[k]:
-                grad[part] = (grad[part] if add else 0) + slope * (grad[k] if chain else 1)
+    for k in ordered(parts):
+        for part, slope in parts[k]:
+            grad[part] += slope * grad[k]
     return grad
 
 

@@ -76,9 +76,8 @@ class Training:
         """Return the scores and what the gradients need."""
         w1, b1, gain, shift, w2, b2 = self.weights
         sums = x @ w1.T + b1
-        centred = sums - sums.mean(axis=0)
         deviation = np.sqrt(sums.var(axis=0) + EPS)
-        hat = centred / deviation
+        hat = (sums - sums.mean(axis=0)) / deviation
         h = np.tanh(gain * hat + shift)
         return h @ w2.T + b2, (sums, deviation, hat, h)
 

@@ -7,13 +7,13 @@ from gpukit.course import Case, poison
 BLOCK = 64
 # Steps, samples, units.
 SHAPES = {
-    "a unit for each thread": (2, 3, 64),
+    "a unit for each thread": (2, 3, BLOCK),
     "one step": (1, 4, 8),
     "one unit": (5, 1, 1),
-    "one unit less": (3, 2, 63),
-    "one sample less than a block has threads": (2, 63, 3),
-    "as many samples as a block has threads": (2, 64, 5),
-    "one sample more": (2, 65, 2),
+    "one unit less": (3, 2, BLOCK - 1),
+    "one sample less than a block has threads": (2, BLOCK - 1, 3),
+    "as many samples as a block has threads": (2, BLOCK, 5),
+    "one sample more": (2, BLOCK + 1, 2),
     "many steps": (16, 4, 48),
 }
 
@@ -24,26 +24,15 @@ def case(rng: np.random.Generator, steps: int, n: int, units: int) -> Case:
     from_input = rng.normal(0, 1, (steps, n, units)).astype(np.float32)
     w = rng.normal(0, 1 / np.sqrt(units), (units, units)).astype(np.float32)
     x, wide = from_input.astype(np.float64), w.astype(np.float64)
-
-    def left(
-        weights: np.ndarray = wide,
-        *,
-        keep: bool = True,
-        function: np.ufunc = np.tanh,
-        sequence: np.ndarray = x,
-    ) -> dict[str, np.ndarray]:
-        """Return the states with these weights, where each step goes on from the one before."""
-        h, states = np.zeros((n, units)), []
-        for t in range(steps):
-            h = function(sequence[t] + (h @ weights.T if keep else 0))
-            states.append(h)
-        return {"states": np.array(states).astype(np.float32)}
-
+    h, states = np.zeros((n, units)), []
+    for t in range(steps):
+        h = np.tanh(x[t] + h @ wide.T)
+        states.append(h)
     return Case(
         args={"from_input": from_input, "w": w, "states": poison((steps, n, units))},
         grid=n,
         block=BLOCK,
-        expected=left(),
+        expected={"states": np.array(states).astype(np.float32)},
         scale={"states": np.ones((steps, n, units))},
         per="block",
     )
