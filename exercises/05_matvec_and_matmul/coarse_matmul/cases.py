@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, products
 
 BLOCK = (32, 2)
 EACH = 4
@@ -21,15 +21,5 @@ SHAPES = {
 
 def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     """Return the case of a (m, k) and b (k, n)."""
-    a = rng.normal(size=(m, k)).astype(np.float32)
-    b = rng.normal(size=(k, n)).astype(np.float32)
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    right = (wide_a @ wide_b).astype(np.float32)
-    across, down = -(-n // BLOCK[0]), -(-m // (BLOCK[1] * EACH))
-    return Case(
-        args={"a": a, "b": b, "out": poison((m, n))},
-        grid=(across, down),
-        block=BLOCK,
-        expected={"out": right},
-        scale={"out": np.abs(wide_a) @ np.abs(wide_b)},
-    )
+    grid = (-(-n // BLOCK[0]), -(-m // (BLOCK[1] * EACH)))
+    return products.case(rng, m, k, n, grid=grid, block=BLOCK)
