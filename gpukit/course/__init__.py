@@ -9,7 +9,18 @@ The names below load on first use: the process that keeps watch over a student's
 import importlib
 from typing import Any
 
-__all__ = ["Case", "adam", "areas", "called", "lanes", "lengths", "momentum", "poison", "products"]
+__all__ = [
+    "Case",
+    "adam",
+    "areas",
+    "attention",
+    "called",
+    "lanes",
+    "lengths",
+    "momentum",
+    "poison",
+    "products",
+]
 _OF_CASE = ("Case", "areas", "beside", "by_block", "called", "lengths", "of_photograph", "poison")
 
 
