@@ -107,6 +107,18 @@ def areas(across: int, down: int) -> dict[str, tuple[int, int]]:
     }
 
 
+def by_block(x: Array, block: int, beyond: float = 0) -> Array:
+    """Return the elements of each block as a row of float64, with `beyond` past the end of x.
+
+    >>> by_block(np.array([1, 2, 3]), 2)
+    array([[1., 2.],
+           [3., 0.]])
+    """
+    rows = np.full((max(1, -(-x.size // block)), block), beyond, np.float64)
+    rows.reshape(-1)[: x.size] = x
+    return rows
+
+
 def _pattern(dtype: np.dtype[Any]) -> Array:
     """Return one element of `dtype` that no honest kernel computes."""
     if dtype.kind == "b":

@@ -2,35 +2,21 @@
 
 import numpy as np
 
-from gpukit.course import Case, lengths, poison
+from gpukit.course import Case, by_block, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
 
 
-def by_warp(x: np.ndarray, warps: int) -> np.ndarray:
-    """Return the elements of each warp in float64, with 0 past the end."""
-    padded = np.zeros(warps * 32)
-    padded[: len(x)] = x
-    return padded.reshape(warps, 32)
-
-
 def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n elements."""
     x = rng.normal(0.25, 1, n).astype(np.float32)
-    blocks = max(1, -(-n // BLOCK))
-    warps = blocks * BLOCK // 32
-    rows = by_warp(x, warps)
-
-    def sums(values: np.ndarray) -> dict[str, np.ndarray]:
-        return {"partials": values.astype(np.float32)}
-
-    right = sums(rows.sum(axis=1))
+    rows = by_block(x, BLOCK).reshape(-1, 32)
     return Case(
-        args={"x": x, "partials": poison(warps)},
-        grid=blocks,
+        args={"x": x, "partials": poison(len(rows))},
+        grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
-        expected=right,
+        expected={"partials": rows.sum(axis=1).astype(np.float32)},
         scale={"partials": np.abs(rows).sum(axis=1)},
         per="block",
     )
