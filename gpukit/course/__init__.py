@@ -14,6 +14,7 @@ __all__ = [
     "adam",
     "areas",
     "attention",
+    "beside",
     "by_block",
     "called",
     "lanes",

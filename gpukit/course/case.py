@@ -93,15 +93,35 @@ def lengths(block: int) -> dict[str, tuple[int]]:
     }
 
 
-def areas(across: int, down: int) -> dict[str, tuple[int, int]]:
-    """Return the rows and columns at which image kernels go wrong, for blocks (across, down)."""
+def beside(*shape: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes one less and one more along every axis.
+
+    >>> beside(8, 32)
+    {'one less each way': (7, 31), 'one more each way': (9, 33)}
+    """
+    return {
+        "one less each way": tuple(n - 1 for n in shape),
+        "one more each way": tuple(n + 1 for n in shape),
+    }
+
+
+def areas(
+    across: int,
+    down: int,
+    one: str = "one pixel",
+    wide: str = "a wide one",
+    high: str = "a high one",
+) -> dict[str, tuple[int, ...]]:
+    """Return the rows and columns at which image kernels go wrong, for blocks (across, down).
+
+    `one`, `wide` and `high` name a single element, few rows and few columns.
+    """
     return {
         "exactly one block": (down, across),
-        "one pixel": (1, 1),
-        "one less each way": (down - 1, across - 1),
-        "one more each way": (down + 1, across + 1),
-        "a wide one": (3, 131),
-        "a high one": (101, 5),
+        one: (1, 1),
+        **beside(down, across),
+        wide: (3, 131),
+        high: (101, 5),
         "two primes": (61, 83),
         "many blocks": (4 * down, 3 * across),
     }

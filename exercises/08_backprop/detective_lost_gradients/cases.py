@@ -2,17 +2,16 @@
 
 import numpy as np
 
-from gpukit.course import Case
+from gpukit.course import Case, beside
 
 TILE, SHARE = 16, 16
 # Samples, outputs, inputs.
 SHAPES = {
-    "one block": (16, 16, 16),
-    "one sample more": (17, 16, 16),
-    "three blocks share": (48, 16, 16),
+    "one block": (SHARE, TILE, TILE),
+    "one sample more": (SHARE + 1, TILE, TILE),
+    "three blocks share": (3 * SHARE, TILE, TILE),
     "one of each": (1, 1, 1),
-    "one less each way": (15, 15, 15),
-    "one more each way": (17, 17, 17),
+    **beside(SHARE, TILE, TILE),
     "three primes": (37, 29, 53),
     "many blocks": (64, 32, 48),
 }
@@ -25,12 +24,8 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
     kind = rng.random(net.shape)
     net[kind < 0.2], net[kind > 0.9] = 0, 1e-30  # beside where relu bends
     net[0, 0], grad[0, 0] = 1, -2  # so that no mask is the right one by chance
-    g, n, wide = (array.astype(np.float64) for array in (grad, net, x))
-
-    def left(masked: np.ndarray, by: np.ndarray = wide) -> dict[str, np.ndarray]:
-        return {"grad_weight": (masked.T @ by).astype(np.float32)}
-
-    right = np.where(n > 0, g, 0)
+    g, wide = grad.astype(np.float64), x.astype(np.float64)
+    right = np.where(net > 0, g, 0).T @ wide
     return Case(
         args={
             "grad_out": grad,
@@ -40,6 +35,6 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
         },
         grid=(-(-inputs // TILE), -(-outputs // TILE), -(-samples // SHARE)),
         block=(TILE, TILE, 1),
-        expected=left(right),
+        expected={"grad_weight": right.astype(np.float32)},
         scale={"grad_weight": np.abs(g).T @ np.abs(wide)},
     )

@@ -2,20 +2,11 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, areas, poison
 
 BLOCK = (32, 4)
 # Samples and units.
-SHAPES = {
-    "exactly one block": (4, 32),
-    "one unit": (1, 1),
-    "one less each way": (3, 31),
-    "one more each way": (5, 33),
-    "many units": (3, 131),
-    "many samples": (101, 5),
-    "two primes": (61, 83),
-    "many blocks": (16, 96),
-}
+SHAPES = areas(*BLOCK, one="one unit", wide="many units", high="many samples")
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -32,22 +23,12 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
     c[rng.random(c.shape) < 0.05] *= 100  # what is remembered has no bounds
     wide, old = sums.astype(np.float64), c.astype(np.float64)
     i, f, g, o = np.split(wide, 4, axis=1)
-
-    def left(new_c: np.ndarray, new_h: np.ndarray) -> dict[str, np.ndarray]:
-        return {"new_c": new_c.astype(np.float32), "new_h": new_h.astype(np.float32)}
-
-    def cell(i: np.ndarray, f: np.ndarray, g: np.ndarray, o: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the outputs that these gates give, which have been through their functions."""
-        new_c = f * old + i * g
-        return left(new_c, o * np.tanh(new_c))
-
-    gates = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
-    right = cell(*gates)
-    take, keep, new, show = gates
+    new_c = sigmoid(f) * old + sigmoid(i) * np.tanh(g)
+    new_h = sigmoid(o) * np.tanh(new_c)
     return Case(
         args={"sums": sums, "c": c, "new_h": poison((n, units)), "new_c": poison((n, units))},
         grid=(-(-units // BLOCK[0]), -(-n // BLOCK[1])),
         block=BLOCK,
-        expected=right,
+        expected={"new_c": new_c.astype(np.float32), "new_h": new_h.astype(np.float32)},
         scale={"new_c": np.abs(old) + 1, "new_h": np.ones((n, units))},
     )
