@@ -20,6 +20,7 @@ __all__ = [
     "lanes",
     "lengths",
     "momentum",
+    "of_photograph",
     "poison",
     "products",
 ]

@@ -80,6 +80,17 @@ def called(args: dict[str, Argument], expected: dict[str, Array], **rest: Any) -
     return Case(args, 1, 1, expected, per="call", **rest)
 
 
+def of_photograph(photo: Array, right: Array, block: tuple[int, int]) -> Case:
+    """Return the case of a kernel that makes `right` of a photograph, a thread per pixel."""
+    rows, cols = photo.shape
+    return Case(
+        args={"photo": photo, "out": poison(photo.shape)},
+        grid=(-(-cols // block[0]), -(-rows // block[1])),
+        block=block,
+        expected={"out": right},
+    )
+
+
 def lengths(block: int) -> dict[str, tuple[int]]:
     """Return the lengths at which vector kernels go wrong, easiest first, for blocks of `block`."""
     return {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, areas, poison
+from gpukit.course import Case, areas, of_photograph
 
 BLOCK = (32, 8)
 SHAPES = areas(*BLOCK)
@@ -11,9 +11,4 @@ SHAPES = areas(*BLOCK)
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of a photograph of rows x cols pixels."""
     photo = rng.uniform(0, 255, (rows, cols)).astype(np.float32)
-    return Case(
-        args={"photo": photo, "out": poison((rows, cols))},
-        grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
-        block=BLOCK,
-        expected={"out": photo[:, ::-1]},
-    )
+    return of_photograph(photo, photo[:, ::-1], BLOCK)
