@@ -121,18 +121,18 @@ def areas(
     down: int,
     one: str = "one pixel",
     wide: str = "a wide one",
-    high: str = "a high one",
+    tall: str = "a tall one",
 ) -> dict[str, tuple[int, ...]]:
     """Return the rows and columns at which image kernels go wrong, for blocks (across, down).
 
-    `one`, `wide` and `high` name a single element, few rows and few columns.
+    `one`, `wide` and `tall` name the shapes of one element, few rows and few columns.
     """
     return {
         "exactly one block": (down, across),
         one: (1, 1),
         **beside(down, across),
         wide: (3, 131),
-        high: (101, 5),
+        tall: (101, 5),
         "two primes": (61, 83),
         "many blocks": (4 * down, 3 * across),
     }

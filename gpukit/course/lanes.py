@@ -1,4 +1,4 @@
-"""Rows for kernels that give each to a warp, and numbers with which they begin a maximum."""
+"""Rows for kernels with a warp per row, and numbers with which they begin a maximum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STARTS = tuple(
     float(np.float32(start))
     for start in (-1e2, -1e3, -1e4, -1e5, -1e6, -1e9, -1e10, -1e20, -1e30, -1e37, -1e38, -3e38)
 )
-# Rows and columns at which kernels go wrong that give a warp a row, in blocks of four warps.
+# Rows and columns at which kernels with a warp per row go wrong, in blocks of four warps.
 SHAPES = {
     "a column for each lane": (4, 32),
     "two columns for each lane": (4, 64),
@@ -29,11 +29,12 @@ SHAPES = {
 }
 
 
-def scores(rng: np.random.Generator, rows: int, cols: int) -> Array:
-    """Return rows of scores that lie around several centres; in each seventh one lies far above.
+def logits(rng: np.random.Generator, rows: int, cols: int) -> Array:
+    """Return rows of logits around several centres; every seventh row has one far above the others.
 
-    There only the maximum of the row keeps every exponent small: no other number of the row does,
-    nor the mean, nor the maximum of some of the columns. The lowest centre is the least number.
+    In such a row only subtracting the maximum keeps every exponent small: no other number of the
+    row does, nor the mean, nor the maximum of some of the columns. The lowest centre is the least
+    float32.
     """
     around = np.resize([0, 1000, -1e6, 50, 50, LEAST, -1e30], rows)
     x = rng.normal(0, 2, (rows, cols)) + around[:, None]

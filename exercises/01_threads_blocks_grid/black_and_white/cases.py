@@ -1,4 +1,4 @@
-"""Cases of black and white: sizes on both sides of a block, with pixels just beside 128."""
+"""Cases of the black-and-white photograph: awkward sizes, pixels just beside 128."""
 
 import numpy as np
 

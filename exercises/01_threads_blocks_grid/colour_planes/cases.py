@@ -14,7 +14,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, planes: int, rows: int, cols: int) -> Case:
-    """Return the case of a photograph of some planes."""
+    """Return the case of a photograph of `planes` planes."""
     photo = rng.uniform(-20, 330, (planes, rows, cols)).astype(np.float32)
     factor = rng.uniform(0.2, 2.5, planes).astype(np.float32)
     factor[3:4] = 0

@@ -6,7 +6,7 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# Absolute zero, where the scales meet, what freezes and boils, and the surface of the sun.
+# Absolute zero, freezing, where both scales agree, boiling, and the surface of the sun.
 AWKWARD = np.array([-273.15, 0, -40, 100, 5500], np.float32)
 
 

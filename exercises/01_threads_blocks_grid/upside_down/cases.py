@@ -1,4 +1,4 @@
-"""Cases of upside down: sizes on both sides of a block, along each axis."""
+"""Cases of the photograph turned upside down: sizes on both sides of a block, along each axis."""
 
 import numpy as np
 

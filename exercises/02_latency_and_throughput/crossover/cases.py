@@ -12,11 +12,11 @@ LAUNCH = float(np.float32(5e-6))
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n sizes, from one pair to a billion; in one length also no pair."""
+    """Return the case of n sizes, from one pair to a billion; at one length also zero pairs."""
     pairs = np.float32(10) ** rng.uniform(0, 9, n).astype(np.float32)
     if n == BLOCK - 1:
         pairs[5] = 0
-    if n > BLOCK:  # where nearly all of the time is that of the memory
+    if n > BLOCK:  # up to where memory takes nearly all of the time
         pairs[-3:] = 1, 1e9, 1e12
     wide = pairs.astype(np.float64)
     right = wide * CPU_SECONDS / (LAUNCH + wide * GPU_SECONDS)

@@ -6,12 +6,12 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# Just above 10, where the bend is still to be seen, and as far out as finite numbers go.
+# Just above 10, where softplus still differs from x, and out to the largest finite numbers.
 AWKWARD = np.array(
     [-95, 10.2, 3e38, -3e38, 1e20, -1e20, 100, -20, -85, 0, 11, 12, -86.5], np.float32
 )
-# One length alone has numbers between these: there the last bits of exp decide what 1 + exp(x)
-# loses, so that such a mistake cannot be computed.
+# Only one length has numbers between these: there 1 + exp(x) loses digits, so that the last bits
+# of exp change what a mistake leaves.
 MIDDLE = (-18, -2.5)
 
 
@@ -28,5 +28,5 @@ def case(rng: np.random.Generator, n: int) -> Case:
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected={"out": right.astype(np.float32)},
-        scale={"out": right},  # for the mistakes: some subtract
+        scale={"out": right},  # widens the tolerance for mistakes that subtract
     )

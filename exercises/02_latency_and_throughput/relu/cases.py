@@ -7,7 +7,7 @@ from gpukit.course import Case, lengths, poison
 BLOCK = 128
 SHAPES = lengths(BLOCK)
 AWKWARD = np.array([-1.5, 1e-7, 8, 1e-30, -1e-30, 7.5, 0, -0.0, 3e-38], np.float32)
-# In one length alone: (x + abs(x)) / 2 passes the largest float32, and no integer is as large.
+# At one length only: (x + abs(x)) / 2 overflows float32, and no integer type is as large.
 HUGE = np.array([3.4e38, -3.4e38], np.float32)
 
 

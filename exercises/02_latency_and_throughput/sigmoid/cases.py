@@ -6,10 +6,10 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# One length alone has numbers between these: there the last bits of exp decide what a subtraction
-# leaves, so that no mistake can be computed.
+# Only one length has numbers between these: there a subtraction cancels digits, so that the last
+# bits of exp change what a mistake leaves.
 MIDDLE = (-18, -2.5)
-FAR = (-700, 700)  # where exp has long overflowed a float32, and not yet a float64
+FAR = (-700, 700)  # where exp overflows float32, but not float64
 
 
 def case(rng: np.random.Generator, n: int) -> Case:

@@ -1,4 +1,4 @@
-"""Cases of the gradient of tanh: lengths on both sides of a block, and none at all."""
+"""Cases of the backward pass of tanh: lengths on both sides of a block, and none at all."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the turned tiles: whole tiles only, since half a tile cannot be turned in place."""
+"""Cases of the transposed tiles: whole tiles only, since half a tile cannot stay in its place."""
 
 import numpy as np
 

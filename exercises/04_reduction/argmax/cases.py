@@ -18,7 +18,7 @@ BOTH_SIGNS, LEAST, NOTHING = 257, 262, 275  # lengths
 
 
 def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return n numbers, nearly always negative, many equal, the largest in several places."""
+    """Return n numbers, nearly always negative and many of them equal, with several maxima."""
     if n == BOTH_SIGNS:
         x = np.round(rng.normal(0, 4, n)).astype(np.float32)
         x[n // 3 :: BLOCK] = x.max() + 1
@@ -30,12 +30,12 @@ def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
         x[[n // 3, n // 3 + BLOCK]] = np.finfo(np.float32).min
         return x
     steps = rng.integers(1, 20, n).astype(np.float64)
-    # Equal largest elements, in one thread and in others.
+    # Several maxima, of one thread and of others.
     steps[n // 3 :: BLOCK] = 0.5
     steps[n // 3 + 100 : n // 3 + 101] = 0.5
     if n > 1024:
-        steps[-1] = 0.25  # behind all that a loop of a fixed length reaches
-    # In turns: equal but for their fractions, whole, and near the least of all float32.
+        steps[-1] = 0.25  # beyond the reach of a loop of fixed length
+    # In turn: equal except for their fractions, whole, and near the least float32.
     first, step = ((1, 1 / 32), (0, 1), (3e38, 2e36))[n % 3]
     return (-first - step * steps).astype(np.float32)
 
@@ -44,7 +44,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n numbers, many of them equal."""
     x = numbers(rng, n)
     right = int(np.argmax(x))
-    # What stands in best is not known to the kernel: often nothing sensible, here and there 0.
+    # A kernel may not rely on what `best` holds before: mostly garbage, sometimes 0.
     before = np.zeros(1, np.int32) if n % 12 in (0, 4) and right else poison(1, np.int32)
     return Case(
         args={"x": x, "best": before},

@@ -1,4 +1,4 @@
-"""Cases of the block sum: full blocks, ragged blocks, one element and none."""
+"""Cases of the block sums: full blocks, ragged blocks, one element and none."""
 
 import numpy as np
 

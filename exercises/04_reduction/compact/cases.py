@@ -6,7 +6,7 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# Whole numbers and fractions, some of them very small: all above 0 are positive.
+# Values that a cast to an integer or a tolerance would take for 0, and infinity.
 SMALL = (0.3, 0.7, 1e-6, 1e-37, 1e37, np.inf, -0.3, -1e-6, -0.0)
 
 

@@ -1,4 +1,4 @@
-"""Cases of the largest of each block: full blocks, ragged blocks, one element and none."""
+"""Cases of the maximum of each block: full blocks, ragged blocks, one element and none."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers, all negative in most blocks, as low as there are in some."""
+    """Return the case of n numbers, all negative in most blocks, the least float32 in some."""
     x = rng.uniform(-9, -1, n).astype(np.float32)
     x[: n // 2] += 5 if n == 8 * BLOCK else 0
     if n > BLOCK:

@@ -1,4 +1,4 @@
-"""Cases of the counts: full blocks, ragged blocks, one element and none."""
+"""Cases of the histogram: full blocks, ragged blocks, one element and none."""
 
 import numpy as np
 

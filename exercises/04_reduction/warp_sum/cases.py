@@ -1,4 +1,4 @@
-"""Cases of the sums of warps: full blocks, ragged blocks, one element and none."""
+"""Cases of the warp sums: full blocks, ragged blocks, one element and none."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the matrix times a vector: ragged rows and columns."""
+"""Cases of the matrix-vector product: ragged rows and columns."""
 
 import numpy as np
 

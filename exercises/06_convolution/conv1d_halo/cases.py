@@ -1,4 +1,4 @@
-"""Cases of the convolution along a vector: lengths on both sides of a block, and none at all."""
+"""Cases of the one-dimensional convolution: lengths on both sides of a block, and none at all."""
 
 import numpy as np
 

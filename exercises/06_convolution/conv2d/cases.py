@@ -1,4 +1,4 @@
-"""Cases of the convolution: strides and paddings, windows that are wider than high."""
+"""Cases of the convolution: strides and paddings, windows that are wider than tall."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ SHAPES = {
     "three filters": (2, 3, 1, 31, 1, 2, 5, 3),
     "one result": (3, 1, 1, 1, 3, 2, 3, 5),
     "a window of one pixel": (2, 2, 7, 9, 2, 1, 1, 1),
-    "a high window": (2, 2, 5, 19, 1, 3, 7, 5),
+    "a tall window": (2, 2, 5, 19, 1, 3, 7, 5),
     "two primes": (3, 2, 11, 37, 2, 2, 2, 6),
     "many blocks": (2, 3, 16, 32, 1, 1, 3, 5),
 }
@@ -42,14 +42,14 @@ def case(
     k_rows: int,
     k_cols: int,
 ) -> Case:
-    """Return the case of a picture with at least so many rows and columns of results."""
+    """Return the case of a picture that gives at least rows x cols results."""
     window = (k_rows, k_cols)
-    # With a stride, the last rows and columns belong to no window.
-    high, wide = (
+    # The last stride - 1 rows and columns belong to no window.
+    height, width = (
         max(1, (n - 1) * stride + k - 2 * pad + stride - 1)
         for n, k in zip((rows, cols), window, strict=True)
     )
-    x = rng.normal(1, 1, (channels, high, wide)).astype(np.float32)
+    x = rng.normal(1, 1, (channels, height, width)).astype(np.float32)
     weight = rng.normal(0.5, 1, (filters, channels, *window)).astype(np.float32)
     bias = rng.normal(0, 4, filters).astype(np.float32)
     right = convolved(x, weight, bias, stride, pad)

@@ -11,7 +11,7 @@ SHAPES = {
     "one number": (1, 1, 1, 1),
     "a window": (8, 16, 3, 3),
     "a wide window": (3, BLOCK + 1, 2, 5),
-    "a high window": (2, BLOCK - 1, 4, 1),
+    "a tall window": (2, BLOCK - 1, 4, 1),
     "one column": (131, 1, 3, 2),
     "two primes": (29, 37, 3, 3),
     "many results": (64, 16, 3, 3),
@@ -23,7 +23,9 @@ def case(rng: np.random.Generator, rows: int, cols: int, k_rows: int, k_cols: in
     x = rng.normal(0.5, 1, (rows + k_rows - 1, cols + k_cols - 1)).astype(np.float32)
     grad = rng.normal(0.5, 1, (rows, cols)).astype(np.float32)
     wide, by = x.astype(np.float64), grad.astype(np.float64)
-    windows = np.lib.stride_tricks.sliding_window_view(wide, (rows, cols))  # of each weight
+    windows = np.lib.stride_tricks.sliding_window_view(
+        wide, (rows, cols)
+    )  # what each weight multiplies
     products = (windows * by).reshape(k_rows, k_cols, rows * cols)
     return Case(
         args={"x": x, "grad_out": grad, "grad_weight": poison((k_rows, k_cols))},

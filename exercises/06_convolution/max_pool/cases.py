@@ -1,4 +1,4 @@
-"""Cases of the max-pooling: awkward sizes, windows that overlap or leave gaps, all negative."""
+"""Cases of max pooling: awkward sizes, windows that overlap or leave gaps, all negative."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
-    """Return the case of rows x cols windows; x has as many more pixels as are left out."""
+    """Return the case of rows x cols windows, the last stride - 1 rows and columns in none."""
     shape = (rows * stride + size - 1, cols * stride + size - 1)
     x = (rng.normal(-3, 1, shape) - 1e-3).astype(np.float32)
     x[: shape[0] // 2, : shape[1] // 3] += np.float32(6)
@@ -35,5 +35,5 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
         block=BLOCK,
         expected={"out": windows.max(axis=2)},
-        scale={"out": terms},  # for the mistakes: some add
+        scale={"out": terms},  # widens the tolerance for mistakes that add
     )

@@ -1,4 +1,4 @@
-"""Cases of the gradient of the cross-entropy: ragged batches and classes, large scores."""
+"""Cases of the gradient of the cross-entropy: ragged batches and classes, large logits."""
 
 import numpy as np
 
@@ -19,15 +19,15 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
-    """Return the case of so many samples and classes."""
+    """Return the case of the logits of `samples` samples for `classes` classes."""
     around = np.resize([0, 100, -200, 3], samples)
     scores = (rng.normal(0, 2, (samples, classes)) + around[:, None]).astype(np.float32)
     target = rng.integers(0, classes, samples).astype(np.int32)
     wide = scores.astype(np.float64)
-    high = wide.max(axis=1)
-    log_sum = (high + np.log(np.exp(wide - high[:, None]).sum(axis=1))).astype(np.float32)
-    shares = np.exp(wide - log_sum.astype(np.float64)[:, None])
-    hot = (np.arange(classes) == target[:, None]).astype(np.float64)
+    largest = wide.max(axis=1)
+    log_sum = (largest + np.log(np.exp(wide - largest[:, None]).sum(axis=1))).astype(np.float32)
+    softmax = np.exp(wide - log_sum.astype(np.float64)[:, None])
+    one_hot = (np.arange(classes) == target[:, None]).astype(np.float64)
     return Case(
         args={
             "scores": scores,
@@ -37,6 +37,6 @@ def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
         },
         grid=(-(-classes // BLOCK[0]), -(-samples // BLOCK[1])),
         block=BLOCK,
-        expected={"grad": ((shares - hot) / samples).astype(np.float32)},
-        scale={"grad": (shares + hot) / samples},
+        expected={"grad": ((softmax - one_hot) / samples).astype(np.float32)},
+        scale={"grad": (softmax + one_hot) / samples},
     )

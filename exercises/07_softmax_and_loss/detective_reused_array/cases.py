@@ -1,4 +1,4 @@
-"""Cases of the softmax of rows, a block for each: ragged rows, scores far from 0."""
+"""Cases of the softmax of rows, a block per row: ragged rows, logits far from 0."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
-    """Return the case of rows x cols scores."""
+    """Return the case of rows x cols logits."""
     around = np.resize([0, -1000, 50, 1000, lanes.LEAST, -1e6, -1e30], rows)
     x = (rng.normal(0, 2, (rows, cols)) + around[:, None]).astype(np.float32)
     wide = x.astype(np.float64)

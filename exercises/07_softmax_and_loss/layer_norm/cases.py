@@ -6,7 +6,7 @@ from gpukit.course import Case, lanes, poison
 
 BLOCK = 128
 EPS = float(np.float32(1e-5))
-FAR = 2.0**15  # its square, and that of its neighbours, keeps no units in float32
+FAR = 2.0**15  # float32 numbers near its square are 64 or more apart
 # Rows and columns, and whether the rows lie far from 0.
 SHAPES = {name: (*shape, 0) for name, shape in lanes.SHAPES.items()} | {
     "one column less, far from 0": (5, 31, 1),
@@ -15,7 +15,7 @@ SHAPES = {name: (*shape, 0) for name, shape in lanes.SHAPES.items()} | {
 
 
 def numbers(rng: np.random.Generator, rows: int, cols: int, far: int) -> np.ndarray:
-    """Return rows of pairs, as far above a centre as below, which float32 adds up exactly."""
+    """Return rows of pairs symmetric about a centre, whose sums are exact in float32."""
     spread, centre = np.resize([1, 0, 0.1, 3], rows), np.resize([0.5, 0.5, -0.25, 2], rows)
     above = np.round(1024 * rng.normal(0, spread[:, None], (rows, cols // 2))) / 1024
     if far:
@@ -38,7 +38,7 @@ def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
         grid=-(-rows * lanes.WARP // BLOCK),
         block=BLOCK,
         expected={"out": (distance / root * times + plus).astype(np.float32)},
-        # The mean is rounded, and its error is as much as that of the numbers themselves.
+        # The rounding error of the mean is as large as that of the numbers themselves.
         scale={"out": (np.abs(times) + np.abs(plus)) * ((np.abs(wide) + np.abs(mean)) / root + 1)},
         per="block",
     )

@@ -1,4 +1,4 @@
-"""Cases of the softmax of rows: ragged rows and columns, scores far from 0."""
+"""Cases of the softmax of rows: ragged rows and columns, logits far from 0."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ SHAPES = lanes.SHAPES  # rows and columns
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
-    """Return the case of rows x cols scores."""
-    x = lanes.scores(rng, rows, cols)
+    """Return the case of rows x cols logits."""
+    x = lanes.logits(rng, rows, cols)
     wide = x.astype(np.float64)
     e = np.exp(wide - wide.max(axis=1, keepdims=True))
     right = e / e.sum(axis=1, keepdims=True)

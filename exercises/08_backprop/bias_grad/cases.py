@@ -1,4 +1,4 @@
-"""Cases of the sums of columns: fewer and more samples than threads, ragged columns."""
+"""Cases of the gradient of the bias: fewer and more samples than threads, ragged columns."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, samples: int, outputs: int) -> Case:
-    """Return the case of so many samples and outputs."""
+    """Return the case of the gradients of `samples` samples and `outputs` outputs."""
     grad = rng.normal(0.5, 1, (samples, outputs)).astype(np.float32)
     wide = grad.astype(np.float64)
     return Case(

@@ -21,7 +21,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, batch: int, outputs: int, inputs: int) -> Case:
-    """Return the case of a batch that goes through a layer of these outputs and inputs."""
+    """Return the case of a batch and a dense layer with these outputs and inputs."""
     grad = rng.normal(size=(batch, outputs)).astype(np.float32)
     x = rng.normal(size=(batch, inputs)).astype(np.float32)
     right, sizes = products.dot(grad.T, x)

@@ -18,12 +18,12 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> Case:
-    """Return the case of a layer and so many samples."""
+    """Return the case of `samples` samples and a dense layer with these outputs and inputs."""
     grad, net = rng.normal(0, 1, (2, samples, outputs)).astype(np.float32)
     x = rng.uniform(-1, 2, (samples, inputs)).astype(np.float32)
     kind = rng.random(net.shape)
-    net[kind < 0.2], net[kind > 0.9] = 0, 1e-30  # beside where relu bends
-    net[0, 0], grad[0, 0] = 1, -2  # so that no mask is the right one by chance
+    net[kind < 0.2], net[kind > 0.9] = 0, 1e-30  # at the kink of relu and just above it
+    net[0, 0], grad[0, 0] = 1, -2  # so that no wrong mask is right by chance
     g, wide = grad.astype(np.float64), x.astype(np.float64)
     right = np.where(net > 0, g, 0).T @ wide
     return Case(

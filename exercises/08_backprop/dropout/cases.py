@@ -10,12 +10,12 @@ KEEP = 0.75
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers; in one length infinite ones are dropped."""
+    """Return the case of n numbers; at one length infinite ones are dropped."""
     x, grad = rng.normal(0, 2, (2, n)).astype(np.float32)
     mask = (rng.uniform(0, 1, n) < KEEP).astype(np.uint8)
     mask[:1] = 1
     mask[1::16] = 0
-    mask[2::16], x[2::16] = 1, 0  # what is 0 may stay
+    mask[2::16], x[2::16] = 1, 0  # zeros that are kept
     if n > 8 * BLOCK - BLOCK // 2:
         x[1::16], grad[1::16] = np.inf, -np.inf
 

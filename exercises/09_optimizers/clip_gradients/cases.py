@@ -1,11 +1,11 @@
-"""Cases of the clipping: long, short and zero vectors, lengths on both sides of a block."""
+"""Cases of gradient clipping: long, short and zero vectors, lengths on both sides of a block."""
 
 import numpy as np
 
 from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
-# The length, and which of these norms.
+# The length, and the index of one of these norms.
 NORMS = (0.0, 0.8, 1.25, 30.0, 1.0001, 0.9999, 1e15)
 SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
     "a little too long": (67, 2),
@@ -18,7 +18,7 @@ SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
 
 
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
-    """Return the case of n gradients whose norm is of this kind."""
+    """Return the case of n gradients with this of the norms."""
     drawn = rng.normal(1, 1, n)
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
     grad = (NORMS[min(kind, len(NORMS) - 1)] * unit).astype(np.float32)

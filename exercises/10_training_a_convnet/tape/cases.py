@@ -28,12 +28,12 @@ Parts = list[tuple[tuple[int, float], ...]]  # of each result: its operands and 
 
 
 def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
-    """Return the case of a program with so many operations on n leaves."""
+    """Return the case of a program with `count` operations on n leaves."""
     x = rng.uniform(0.3, 1.5, n) * rng.choice([-1, 1], n)
     if kind >= ALL:
-        x[n // 2] = 0  # where relu bends
+        x[n // 2] = 0  # at the kink of relu
     constants = rng.uniform(0.5, 1.5, count) * rng.choice([-1, 1], count)
-    constants[::3] = np.sign(constants[::3])  # plain numbers may be whole ones
+    constants[::3] = np.sign(constants[::3])  # plain numbers may be whole
     program = written(rng, x, constants, min(kind, ALL))
     values, parts = computed(x, program, constants)
     right = backwards(parts)[:n]
@@ -90,7 +90,7 @@ def chosen(
     step: int,
     kind: int,
 ) -> tuple[int, int, int]:
-    """Return the next operation: every result goes into the next, joined by any earlier one."""
+    """Return the next operation, which takes the result before it and any earlier one."""
     last, leaves = len(values) - 1, len(values) - step
     if kind == DOUBLINGS:
         return (MUL_NUMBER if step % 2 else ADD), last, last
@@ -104,16 +104,16 @@ def chosen(
         return (MUL_NUMBER if kind == ALL else TANH), last, last
     word, other = int(rng.choice(WORDS[kind])), int(rng.integers(0, len(values)))
     if rows and rows[-1][0] == RELU:
-        word, other = ADD, last - 1  # so that nothing is lost where relu made 0
+        word, other = ADD, last - 1  # so that a 0 from relu does not end the chain
     elif word == RELU:
         return RELU, other, last
     if word == MUL and 0 in (values[last], values[other]):
-        word = ADD  # a product with 0 hides what the other went through
+        word = ADD  # in a product with 0 the other factor has no gradient
     return (word, last, other) if rng.random() < 0.5 or word > MUL else (word, other, last)
 
 
 def result(word: int, a: float, b: float, number: float) -> float:
-    """Return what one operation makes of numbers."""
+    """Return the result of one operation."""
     if word in (ADD, ADD_NUMBER, NUMBER_ADD):
         return a + (b if word == ADD else number)
     if word in (MUL, MUL_NUMBER, NUMBER_MUL):
@@ -142,7 +142,7 @@ def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[n
 
 
 def shown(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> str:
-    """Return a short program as a learner would write it, of a long one how long it is."""
+    """Return a short program as a learner would write it, or how long a long one is."""
     if len(x) + len(program) > 12:
         return f"{len(program)} operations that begin with {len(x)} values"
     names = "abcdefghijkl"
@@ -178,7 +178,7 @@ def backwards(parts: Parts) -> np.ndarray:
 
 
 def ordered(parts: Parts) -> list[int]:
-    """Return the results the last one came from, each before all that it was made of."""
+    """Return the results that the last one depends on, each before its own operands."""
     order: list[int] = []
 
     def visit(k: int) -> None:

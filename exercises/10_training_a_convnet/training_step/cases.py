@@ -7,10 +7,10 @@ import numpy as np
 from gpukit.course import Case, called, poison
 
 HIDDEN, CLASSES = 8, 3
-LR, MOMENTUM, EPS, CLIP_EPS, KEEP = 1.0, 0.9, 1e-5, 1e-6, 0.1
-PARTS = (100.0, 0.03)  # of its norm that the first gradient may have
-# Samples of a batch (with fewer than four, batch norm lets hardly a gradient through), inputs,
-# steps, and which of the parts.
+LR, MOMENTUM, EPS, CLIP_EPS, BN_MOMENTUM = 1.0, 0.9, 1e-5, 1e-6, 0.1
+BOUNDS = (100.0, 0.03)  # on the norm of the first gradient, in units of that norm
+# Samples of a batch (with fewer than four, batch norm leaves hardly any gradient), inputs,
+# steps, and the index of one of the bounds.
 SHAPES = {
     "one step": (8, 5, 1, 0),
     "one step, the gradient too long": (8, 5, 1, 1),
@@ -24,7 +24,7 @@ Batch = tuple[np.ndarray, np.ndarray]
 
 
 def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -> Case:
-    """Return the case of so many steps with batches of n samples."""
+    """Return the case of `steps` steps with batches of at most n samples."""
     label = rng.integers(0, CLASSES, (steps, n)).astype(np.int32)
     middle = rng.normal(0, 1, (CLASSES, inputs))
     x = (middle[label] + rng.normal(0, 1, (steps, n, inputs))).astype(np.float32)
@@ -33,8 +33,8 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
     weights[2] += 1
     start = Training([w.astype(np.float64) for w in weights])
     batches = [(x[k, : n - k].astype(np.float64), label[k, : n - k]) for k in range(steps)]
-    part = PARTS[min(kind, 1)] * norm_of(start.gradients(*batches[0])[1])
-    most = (part * (1 + np.arange(steps))).astype(np.float32)
+    bound = BOUNDS[min(kind, 1)] * norm_of(start.gradients(*batches[0])[1])
+    most = (bound * (1 + np.arange(steps))).astype(np.float32)
 
     right = start.run(batches, most.tolist())
     fewer = ", one sample less from step to step" if steps > 1 else ""
@@ -58,7 +58,7 @@ def norm_of(grads: Arrays) -> float:
     return float(np.sqrt(sum((g**2).sum() for g in grads)))
 
 
-def shorter(grads: Arrays, most: float) -> Arrays:
+def clipped(grads: Arrays, most: float) -> Arrays:
     """Return arrays scaled so that their common norm is at most `most`."""
     factor = min(1.0, most / (norm_of(grads) + CLIP_EPS))
     return [g * factor for g in grads]
@@ -73,7 +73,7 @@ class Training:
     var: np.ndarray = field(default_factory=lambda: np.ones(HIDDEN))
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Return the scores and what the gradients need."""
+        """Return the logits and what the gradients need."""
         w1, b1, gain, shift, w2, b2 = self.weights
         sums = x @ w1.T + b1
         deviation = np.sqrt(sums.var(axis=0) + EPS)
@@ -81,11 +81,11 @@ class Training:
         h = np.tanh(gain * hat + shift)
         return h @ w2.T + b2, (sums, deviation, hat, h)
 
-    def watch(self, sums: np.ndarray) -> None:
-        """Count a batch in the running averages."""
+    def update_averages(self, sums: np.ndarray) -> None:
+        """Update the running averages with a batch."""
         many = max(1, len(sums) - 1)
-        self.mean = (1 - KEEP) * self.mean + KEEP * sums.mean(axis=0)
-        self.var = (1 - KEEP) * self.var + KEEP * sums.var(axis=0) * len(sums) / many
+        self.mean = (1 - BN_MOMENTUM) * self.mean + BN_MOMENTUM * sums.mean(axis=0)
+        self.var = (1 - BN_MOMENTUM) * self.var + BN_MOMENTUM * sums.var(axis=0) * len(sums) / many
 
     def gradients(self, x: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, Arrays]:
         """Return the loss of each sample and the gradients of all weights."""
@@ -108,12 +108,12 @@ class Training:
         ]
 
     def run(self, batches: list[Batch], bounds: list[float]) -> dict[str, np.ndarray]:
-        """Return what the steps leave."""
+        """Run the steps and return the weights, averages and losses after them."""
         velocity, losses = [np.zeros_like(w) for w in self.weights], []
         for batch, most in zip(batches, bounds, strict=True):
             each, grads = self.gradients(*batch)
-            self.watch(self.forward(batch[0])[1][0])
-            used = shorter(grads, most)
+            self.update_averages(self.forward(batch[0])[1][0])
+            used = clipped(grads, most)
             velocity = [MOMENTUM * v + g for v, g in zip(velocity, used, strict=True)]
             self.weights = [w - LR * v for w, v in zip(self.weights, velocity, strict=True)]
             losses.append(each.mean())

@@ -5,7 +5,7 @@ import numpy as np
 from gpukit.course import Case, poison
 
 BLOCK = 64
-# Steps, samples, units.
+# Time steps, samples, units.
 SHAPES = {
     "a unit for each thread": (2, 3, BLOCK),
     "one step": (1, 4, 8),
@@ -19,7 +19,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, steps: int, n: int, units: int) -> Case:
-    """Return the case of so many steps of n samples and at most 64 units."""
+    """Return the case of `steps` time steps of n samples and at most 64 units."""
     units = min(units, BLOCK)
     from_input = rng.normal(0, 1, (steps, n, units)).astype(np.float32)
     w = rng.normal(0, 1 / np.sqrt(units), (units, units)).astype(np.float32)

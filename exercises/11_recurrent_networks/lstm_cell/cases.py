@@ -1,4 +1,4 @@
-"""Cases of the LSTM cell: ragged batches and layers, gates that are open, shut and in between."""
+"""Cases of the LSTM cell: ragged batches and layers, gates open, closed and in between."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gpukit.course import Case, areas, poison
 
 BLOCK = (32, 4)
 # Samples and units.
-SHAPES = areas(*BLOCK, one="one unit", wide="many units", high="many samples")
+SHAPES = areas(*BLOCK, one="one unit", wide="many units", tall="many samples")
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -15,12 +15,12 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def case(rng: np.random.Generator, n: int, units: int) -> Case:
-    """Return the case of n samples and so many units."""
+    """Return the case of n samples and `units` units."""
     sums = rng.normal(0, 1.5, (n, 4 * units))
-    sums[rng.random(sums.shape) < 0.05] *= 60  # open or shut for good
+    sums[rng.random(sums.shape) < 0.05] *= 60  # saturated gates
     sums = sums.astype(np.float32)
     c = rng.normal(0, 1, (n, units)).astype(np.float32)
-    c[rng.random(c.shape) < 0.05] *= 100  # what is remembered has no bounds
+    c[rng.random(c.shape) < 0.05] *= 100  # the cell state is not bounded
     wide, old = sums.astype(np.float64), c.astype(np.float64)
     i, f, g, o = np.split(wide, 4, axis=1)
     new_c = sigmoid(f) * old + sigmoid(i) * np.tanh(g)
