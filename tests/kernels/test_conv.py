@@ -1,6 +1,4 @@
-"""Convolution: every variant against the formula, groups, dilation, padding in words, refusals."""
-
-import itertools
+"""Convolution: every variant against the formula, groups, dilation, padding in words."""
 
 import numpy as np
 import pytest
@@ -9,22 +7,8 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import conv
 from gpukit.kernels.conv import direct, tiled, windows
+from tests.kernels.convolutions import CASES, absolute, by_the_formula
 
-# (image, weight, stride, padding, dilation)
-CASES = [
-    ((1, 1, 1, 1), (1, 1, 1, 1), (1, 1), (0, 0), (1, 1)),
-    ((1, 1, 3, 3), (1, 1, 3, 3), (1, 1), (0, 0), (1, 1)),
-    ((2, 3, 7, 11), (4, 3, 3, 3), (1, 1), (1, 1), (1, 1)),
-    ((1, 2, 9, 35), (3, 2, 3, 2), (1, 1), (0, 0), (1, 1)),
-    ((1, 2, 10, 6), (2, 2, 2, 3), (2, 1), (0, 2), (1, 1)),
-    ((2, 1, 5, 13), (1, 1, 4, 1), (3, 2), (3, 0), (1, 1)),
-    ((1, 1, 2, 2), (1, 1, 1, 1), (1, 1), (2, 2), (1, 1)),
-    ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3), (1, 1)),
-    ((2, 4, 9, 34), (6, 2, 3, 3), (1, 1), (2, 1), (2, 3)),
-    ((3, 5, 17, 8), (5, 1, 2, 3), (2, 3), (1, 0), (3, 1)),
-    ((1, 3, 33, 65), (17, 3, 5, 3), (2, 1), (2, 1), (1, 1)),
-    ((5, 6, 4, 4), (9, 2, 1, 1), (1, 1), (0, 0), (1, 1)),
-]
 cases = pytest.mark.parametrize(
     ("image", "weight", "stride", "padding", "dilation"), CASES, ids=str
 )
@@ -40,34 +24,6 @@ kernels = pytest.mark.parametrize(
     [variant for variant in conv.VARIANTS if variant.name in ("direct", "tiled")],
     ids=lambda r: r.name,
 )
-
-
-def by_the_formula(image, weight, bias, stride, padding, dilation):
-    """Output(n, o, h, w), word for word as the formula in the module says it."""
-    rows, cols = (
-        (image.shape[k + 2] + 2 * padding[k] - dilation[k] * (weight.shape[k + 2] - 1) - 1)
-        // stride[k]
-        + 1
-        for k in (0, 1)
-    )
-    depth = weight.shape[1]
-    group = weight.shape[0] * depth // image.shape[1]
-    out = np.empty((image.shape[0], weight.shape[0], rows, cols))
-    for n, o, h, w in itertools.product(*map(range, out.shape)):
-        out[n, o, h, w] = bias[o]
-        for i, kh, kw in itertools.product(*map(range, weight.shape[1:])):
-            r = stride[0] * h + dilation[0] * kh - padding[0]
-            c = stride[1] * w + dilation[1] * kw - padding[1]
-            if r in range(image.shape[2]) and c in range(image.shape[3]):
-                seen = image[n, o // group * depth + i, r, c]
-                out[n, o, h, w] += float(weight[o, i, kh, kw]) * float(seen)
-    return out
-
-
-def absolute(image, weight, bias, *moves):
-    """The sum of the absolute terms of each element, for tolerances."""
-    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
-    return conv.conv2d_reference(np.abs(image), np.abs(weight), np.abs(bias), **named)
 
 
 def block_and_grid(shape):
@@ -294,94 +250,6 @@ def test_conv2d_writes_into_a_part_of_an_array(variant, signed):
 def test_conv2d_of_no_images_is_empty(variant):
     image, weight = np.empty((0, 2, 5, 5), np.float32), np.ones((3, 2, 3, 3), np.float32)
     assert conv.conv2d(image, weight, variant=variant).shape == (0, 3, 3, 3)
-
-
-# ---- refusals -------------------------------------------------------------------------------
-
-
-def ones(*shape):
-    return np.ones(shape, np.float32)
-
-
-def refused(expected, *arrays, error=ValueError, **options):
-    with pytest.raises(error, match=expected):
-        conv.conv2d(*arrays, **options)
-
-
-def test_conv2d_rejects_unequal_channels():
-    expected = r"conv2d: expected input\.shape\[1\] == weight\.shape\[1\].*Axis 1 of both"
-    refused(expected, ones(1, 2, 4, 4), ones(1, 3, 2, 2))
-
-
-def test_conv2d_rejects_channels_that_do_not_fit_the_groups():
-    expected = r"conv2d: expected input\.shape\[1\] == 2 \* weight\.shape\[1\].*got \(1, 2, 4, 4\)"
-    refused(expected, ones(1, 2, 4, 4), ones(2, 2, 2, 2), groups=2)
-
-
-def test_conv2d_rejects_output_channels_that_groups_do_not_divide():
-    expected = r"conv2d: expected weight\.shape\[0\] to be a multiple of groups, got 3 and 2"
-    refused(expected, ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=2)
-
-
-def test_conv2d_rejects_no_groups():
-    refused("conv2d: expected groups >= 1, got 0", ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=0)
-
-
-def test_conv2d_rejects_a_bias_of_another_length():
-    expected = r"conv2d: expected bias\.shape == \(2,\), got \(3,\)"
-    refused(expected, ones(1, 1, 4, 4), ones(2, 1, 2, 2), ones(3))
-
-
-def test_conv2d_rejects_a_window_larger_than_the_image():
-    expected = (
-        r"conv2d: expected a window no larger than the padded image, got \(5, 1\) and \(4, 4\)"
-    )
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 5, 1))
-
-
-def test_conv2d_rejects_a_window_whose_places_reach_beyond_the_image():
-    expected = r"no larger than the padded image, got \(5, 1\) and \(4, 4\)"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 3, 1), dilation=2)
-
-
-def test_conv2d_rejects_a_window_that_misses_by_less_than_the_stride():
-    expected = "expected a window no larger than the padded image"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 1, 5), stride=(1, 9))
-
-
-def test_conv2d_rejects_a_window_of_no_size():
-    refused("a window of at least 1 x 1", ones(1, 1, 4, 4), ones(1, 1, 0, 1))
-
-
-@pytest.mark.parametrize("name", ["stride", "dilation"])
-def test_conv2d_rejects_zero(name):
-    expected = rf"conv2d: expected {name} >= 1, got 0\. Pass"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), **{name: (1, 0)})
-
-
-def test_conv2d_rejects_negative_padding():
-    expected = r"conv2d: expected padding >= 0, got -1\. Pass"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding=(-1, 0))
-
-
-def test_conv2d_rejects_three_numbers_as_stride():
-    expected = r"conv2d: expected stride to be a number or a pair .*, got \(1, 1, 1\)\. Pass"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=(1, 1, 1))
-
-
-def test_conv2d_rejects_a_fraction_as_stride():
-    expected = r"conv2d: expected stride to be an int, got float"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=1.5, error=TypeError)
-
-
-def test_conv2d_rejects_unknown_padding():
-    expected = r"conv2d: expected padding to be numbers, 'same' or 'valid', got 'full'"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding="full")
-
-
-def test_conv2d_rejects_padding_same_with_a_stride():
-    expected = r"conv2d: expected stride 1 with padding='same', got \(2, 2\)"
-    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding="same", stride=2)
 
 
 # ---- costs ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import conv
 from gpukit.kernels.conv import gradients, im2col, windows
-from tests.kernels.test_conv import CASES, by_the_formula
+from tests.kernels.convolutions import CASES, by_the_formula
 
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 small = pytest.mark.parametrize("case", [case for case in CASES if case[0][2] < 20], ids=str)

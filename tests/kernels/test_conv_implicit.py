@@ -9,7 +9,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import conv
 from gpukit.kernels.conv import implicit, windows
-from tests.kernels.test_conv import CASES
+from tests.kernels.convolutions import CASES
 
 (VARIANT,) = implicit.VARIANTS
 cases = pytest.mark.parametrize("case", CASES, ids=str)

@@ -1,13 +1,12 @@
-"""Scan: in blocks by four ways, over whole arrays, and the compaction that is made of it."""
+"""Scan: in blocks by four ways and in one pass, and over whole arrays."""
 
 import numpy as np
 import pytest
 
-import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import scan
 from gpukit.kernels.scan import blocks as three_launches
-from gpukit.kernels.scan import compaction, one_pass
+from gpukit.kernels.scan import one_pass
 
 BLOCK = three_launches.BLOCK
 TILE = one_pass.TILE
@@ -36,6 +35,14 @@ def depth(n):
     return 20 * levels
 
 
+def scanned(variant, x, shift, make):
+    """Launch the kernel of a variant; return the scan of each block, and the blocks' totals."""
+    blocks = launch.ceil_div(len(x), BLOCK)
+    out, sums = make(len(x)), make(blocks)
+    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
+    return out, sums
+
+
 def in_blocks(x, shift):
     """The scan of each block of x, and the blocks' totals, as NumPy has them."""
     blocks = launch.ceil_div(len(x), BLOCK)
@@ -61,9 +68,8 @@ def sentinel(n, dtype):
 @block_variants
 @shifts
 def test_scan_kernels_scan_each_block(variant, n, shift, signed, poisoned, assert_close):
-    x, blocks = signed(n), launch.ceil_div(n, BLOCK)
-    out, sums = poisoned(n), poisoned(blocks)
-    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
+    x = signed(n)
+    out, _ = scanned(variant, x, shift, poisoned)
     expected, _ = in_blocks(x, shift)
     size, _ = in_blocks(np.abs(x), shift)
     assert_close(out, expected, magnitude=size, length=depth(BLOCK))
@@ -75,9 +81,8 @@ def test_scan_kernels_scan_each_block(variant, n, shift, signed, poisoned, asser
 def test_scan_kernels_write_the_total_of_each_block(
     variant, n, shift, signed, poisoned, assert_close
 ):
-    x, blocks = signed(n), launch.ceil_div(n, BLOCK)
-    out, sums = poisoned(n), poisoned(blocks)
-    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
+    x = signed(n)
+    _, sums = scanned(variant, x, shift, poisoned)
     _, expected = in_blocks(x, shift)
     _, size = in_blocks(np.abs(x), shift)
     assert_close(sums, expected, magnitude=size, length=depth(BLOCK))
@@ -88,9 +93,8 @@ def test_scan_kernels_write_the_total_of_each_block(
 @shifts
 @pytest.mark.costly
 def test_scan_kernels_are_exact_for_int32(variant, n, shift, rng):
-    x, blocks = whole(rng, n, np.int32), launch.ceil_div(n, BLOCK)
-    out, sums = sentinel(n, np.int32), sentinel(blocks, np.int32)
-    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
+    x = whole(rng, n, np.int32)
+    out, _ = scanned(variant, x, shift, lambda size: sentinel(size, np.int32))
     np.testing.assert_array_equal(out, in_blocks(x, shift)[0])
 
 
@@ -107,13 +111,6 @@ def test_add_offsets_kernel_adds_to_each_block_its_own_offset(poisoned):
     three_launches.add_offsets_kernel[3, BLOCK](np.array([0, 1000, 5000], np.int32), out)
     offsets = np.repeat([0, 1000, 5000], BLOCK)[: len(out)]
     np.testing.assert_array_equal(out, np.arange(2 * BLOCK + 3) + offsets)
-
-
-def test_compact_scatter_kernel_copies_what_is_kept_to_its_place(poisoned):
-    x, keep = np.array([5, 6, 7, 8], np.float32), np.array([True, False, True, True])
-    out = poisoned(3)
-    compaction.compact_scatter_kernel[1, BLOCK](x, keep, np.array([2, 0, 0, 1], np.int32), out)
-    np.testing.assert_array_equal(out, [7, 8, 5])
 
 
 # ---- the kernel that scans all blocks in one launch -----------------------------------------
@@ -277,49 +274,6 @@ def test_cumsum_is_another_name_of_the_inclusive_scan():
     np.testing.assert_array_equal(scan.cumsum(np.array([1, 2, 3], np.int32)), [1, 3, 6])
 
 
-# ---- compaction -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [*SIZES, BLOCK * BLOCK + 1])
-@dtypes
-def test_compact_keeps_what_is_flagged_in_order(n, dtype, rng):
-    x, keep = np.arange(n).astype(dtype), rng.random(n) < 0.4
-    np.testing.assert_array_equal(scan.compact(x, keep), scan.compact_reference(x, keep))
-
-
-@sizes
-def test_compact_of_all_is_all(n, signed):
-    x = signed(n)
-    np.testing.assert_array_equal(scan.compact(x, np.ones(n, np.bool_)), x)
-
-
-@sizes
-def test_compact_of_none_is_empty(n, signed):
-    made = scan.compact(signed(n), np.zeros(n, np.bool_))
-    assert (made.shape, made.dtype) == ((0,), np.float32)
-
-
-def test_compact_of_nothing_is_empty():
-    made = scan.compact(np.empty(0, np.int32), np.empty(0, np.bool_))
-    assert (made.shape, made.dtype) == ((0,), np.int32)
-
-
-def test_compact_keeps_the_last_element_alone():
-    keep = np.zeros(BLOCK + 1, np.bool_)
-    keep[-1] = True
-    np.testing.assert_array_equal(scan.compact(np.arange(BLOCK + 1, dtype=np.int32), keep), [BLOCK])
-
-
-def test_compact_keeps_a_nan():
-    x = np.array([1, np.nan, 3], np.float32)
-    np.testing.assert_array_equal(scan.compact(x, np.isnan(x)), [np.nan])
-
-
-def test_compact_takes_parts_of_arrays(rng):
-    x, keep = np.arange(1000, dtype=np.float32)[::-3], (rng.random(1000) < 0.5)[::3]
-    np.testing.assert_array_equal(scan.compact(x, keep), x[keep])
-
-
 # ---- what is refused ------------------------------------------------------------------------
 
 
@@ -329,157 +283,3 @@ def test_scans_reject_float64(name):
         TypeError, match=f"{name}: expected x to be a float32 or int32 array, got float64. Convert"
     ):
         getattr(scan, name)(np.ones(2))
-
-
-def test_compact_rejects_flags_that_are_not_bool():
-    with pytest.raises(TypeError, match="compact: expected keep to be a bool array, got int64"):
-        scan.compact(np.ones(2, np.float32), np.ones(2, np.int64))
-
-
-def test_compact_rejects_another_number_of_flags():
-    words = r"compact: expected keep\.shape == \(3,\), got \(2,\)\. The axes are x \(n,\), keep \(n"
-    with pytest.raises(ValueError, match=words):
-        scan.compact(np.ones(3, np.float32), np.ones(2, np.bool_))
-
-
-# ---- checked: what is found, and what is counted --------------------------------------------
-
-N = 2 * BLOCK + 37
-
-
-def arguments(dtype, shift=0):
-    """Three blocks, the last one partial; the outputs are empty, which checked mode remembers."""
-    x = (np.arange(N) % 7 - 3).astype(dtype)
-    return x, shift, cuda.device_array(N, dtype), cuda.device_array(3, dtype)
-
-
-def faults(kernel, *args):
-    found = gpukit.check(kernel)[3, BLOCK](*args).findings
-    return [finding for finding in found if finding.severity in ("error", "warning")]
-
-
-@pytest.mark.watched
-@dtypes
-@shifts
-@block_variants
-def test_checked_mode_finds_nothing_wrong_with_a_scan(variant, shift, dtype):
-    assert faults(kernel_of(variant), *arguments(dtype, shift)) == []
-
-
-@pytest.mark.watched
-@dtypes
-def test_checked_mode_finds_nothing_wrong_with_add_offsets(dtype):
-    out = cuda.to_device(np.ones(N, dtype))
-    assert faults(three_launches.add_offsets_kernel, np.arange(3).astype(dtype), out) == []
-
-
-@pytest.mark.watched
-@dtypes
-def test_checked_mode_finds_nothing_wrong_with_compact_scatter(dtype):
-    keep = np.arange(N) % 3 == 0
-    places, kept = np.cumsum(keep, dtype=np.int32) - keep.astype(np.int32), int(keep.sum())
-    out = cuda.device_array(kept, dtype)
-    assert faults(compaction.compact_scatter_kernel, np.ones(N, dtype), keep, places, out) == []
-
-
-def one_pass_arguments(blocks, dtype, shift=0):
-    n = blocks * TILE - 37
-    x, out = (np.arange(n) % 7 - 3).astype(dtype), cuda.device_array(n, dtype)
-    return x, shift, out, np.zeros(blocks + 1, np.int32), cuda.device_array((2, blocks), dtype)
-
-
-@pytest.mark.watched
-@dtypes
-@shifts
-def test_checked_mode_finds_nothing_wrong_with_a_scan_in_one_pass(shift, dtype):
-    arrays = one_pass_arguments(3, dtype, shift)
-    found = gpukit.check(one_pass.scan_one_pass_kernel)[3, BLOCK](*arrays).findings
-    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
-
-
-@pytest.mark.watched
-def test_one_pass_cost_is_what_checked_mode_counts():
-    blocks = 35
-    arrays = one_pass_arguments(blocks, np.float32)
-    total = gpukit.profile(one_pass.scan_one_pass_kernel)[blocks, BLOCK](*arrays).total
-    cost = one_pass.scan_one_pass_cost(arrays[0].size)
-    assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
-    assert (total["flops_float64"], total["barriers"]) == (0, 3 * blocks * (BLOCK // 32))
-
-
-def counted(variant):
-    return gpukit.profile(kernel_of(variant))[3, BLOCK](*arguments(np.float32)).total
-
-
-@pytest.mark.watched
-@block_variants
-def test_scan_cost_is_what_checked_mode_counts(variant):
-    total, cost = counted(variant), launch.pick("test", scan.SCAN_VARIANTS, variant).cost(N)
-    assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
-
-
-@pytest.mark.watched
-@block_variants
-def test_scan_does_no_float64_arithmetic(variant):
-    assert counted(variant)["flops_float64"] == 0
-
-
-@pytest.mark.watched
-def test_add_offsets_cost_is_what_checked_mode_counts():
-    args = np.ones(3, np.float32), np.ones(N, np.float32)
-    total = gpukit.profile(three_launches.add_offsets_kernel)[3, BLOCK](*args).total
-    cost = three_launches.add_offsets_cost(N)
-    assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
-
-
-@pytest.mark.watched
-def test_compact_scatter_cost_is_what_checked_mode_counts():
-    keep = np.arange(N) % 3 == 0
-    places, kept = np.cumsum(keep, dtype=np.int32) - 1, int(keep.sum())
-    args = np.ones(N, np.float32), keep, places, np.ones(kept, np.float32)
-    total = gpukit.profile(compaction.compact_scatter_kernel)[3, BLOCK](*args).total
-    assert total["global_bytes_asked"] == compaction.compact_scatter_cost(N, kept).bytes
-
-
-@pytest.mark.watched
-@pytest.mark.parametrize(
-    ("variant", "barriers"), [("block", 8), ("blelloch", 17), ("padded", 17), ("warp", 1)]
-)
-def test_scan_waits_as_often_as_its_docstring_says(variant, barriers):
-    assert counted(variant)["barriers"] == barriers * 3 * (BLOCK // 32)
-
-
-def conflicts(variant):
-    total = counted(variant)
-    return total["shared_load_conflicts"] + total["shared_store_conflicts"]
-
-
-def passes(variant):
-    total = counted(variant)
-    return total["shared_load_wavefronts"] + total["shared_store_wavefronts"]
-
-
-@pytest.mark.watched
-def test_blelloch_has_bank_conflicts():
-    assert conflicts("blelloch") == 3 * 280
-
-
-@pytest.mark.watched
-@pytest.mark.parametrize("variant", ["block", "padded", "warp"])
-def test_other_scans_have_no_bank_conflicts(variant):
-    assert conflicts(variant) == 0
-
-
-@pytest.mark.watched
-def test_passes_through_shared_memory_fall_when_the_tree_is_padded():
-    assert passes("padded") < passes("block") < passes("blelloch")
-
-
-@pytest.mark.watched
-def test_shuffles_need_a_third_of_the_passes_of_the_padded_tree():
-    assert 3 * passes("warp") < passes("padded")
-
-
-@pytest.mark.watched
-def test_additions_fall_to_less_than_half_from_doubling_steps_to_the_tree():
-    assert 2 * counted("blelloch").flops < counted("block").flops
