@@ -9,6 +9,7 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import dot
+from tests.kernels.counts import cost_of
 
 BLOCK = dot.BLOCK
 SIZES = [1, 2, 31, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
@@ -149,13 +150,13 @@ def test_checker_finds_nothing_wrong(variant, n, signed):
 @pytest.mark.watched
 @pytest.mark.parametrize("n", [BLOCK, 2 * BLOCK])
 def test_cost_of_the_tree_is_what_is_counted(n):
-    assert dot.dot_tree_cost(n) == work(counted("tree", n, launch.ceil_div(n, BLOCK)))
+    assert dot.dot_tree_cost(n) == cost_of(counted("tree", n, launch.ceil_div(n, BLOCK)))
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
-    assert dot.dot_shuffle_cost(n, blocks) == work(counted("shuffle", n, blocks))
+    assert dot.dot_shuffle_cost(n, blocks) == cost_of(counted("shuffle", n, blocks))
 
 
 @pytest.mark.watched
@@ -178,9 +179,3 @@ def counted(variant, n, blocks, dtype=np.float32):
     x = np.ones(n, dtype)
     kernel = gpukit.profile(ALL[variant].kernel)
     return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total
-
-
-def work(found):
-    """Return the cost that was counted; each atomic is by one thread, counted as a load alone."""
-    atomics = found["global_atomic_requests"]
-    return launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)

@@ -70,6 +70,7 @@ several = pytest.mark.parametrize("name", SEVERAL)
 
 
 @several
+@pytest.mark.costly
 def test_several_results_of_device_arrays_stay_on_the_device(name):
     function, arrays = SEVERAL[name]
     made = function(*map(cuda.to_device, arrays))
@@ -80,6 +81,7 @@ def test_several_results_of_device_arrays_stay_on_the_device(name):
 
 @several
 @pytest.mark.parametrize("first", [0, 1], ids=["all", "all but the first"])
+@pytest.mark.costly
 def test_several_results_are_written_to_the_arrays_given(name, first):
     function, arrays = SEVERAL[name]
     expected = function(*arrays)

@@ -10,6 +10,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import matmul
 from gpukit.kernels.matmul import naive, registers, tiled
+from tests.kernels.counts import cost_of, sectors_of
 
 TILE, SIDE = naive.TILE, registers.SIDE
 # (M, N, K): one; around a tile and around what a block of many threads computes; primes; all
@@ -238,29 +239,21 @@ def counted(variant, m=SIDE, n=SIDE, k=2 * TILE, dtype=np.float32):
     ids=str,
 )
 def test_cost_is_what_is_counted(variant, shape):
-    found = counted(variant, *shape)
-    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert ALL[variant].cost(*shape) == cost_of(counted(variant, *shape))
 
 
 @pytest.mark.watched
 @variants
-def test_cost_of_float64_is_what_is_counted(variant):
+def test_float64_costs_what_is_counted_without_float32_arithmetic(variant):
     found = counted(variant, *IN_FLOAT64[variant], np.float64)
-    cost = ALL[variant].cost(*IN_FLOAT64[variant], itemsize=8)
-    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert ALL[variant].cost(*IN_FLOAT64[variant], itemsize=8) == cost_of(found)
+    assert found["flops_float64"] == found.flops
 
 
 @pytest.mark.watched
 @variants
 def test_kernels_do_no_float64_arithmetic(variant):
     assert counted(variant)["flops_float64"] == 0
-
-
-@pytest.mark.watched
-@variants
-def test_kernels_given_float64_do_no_float32_arithmetic(variant):
-    found = counted(variant, *IN_FLOAT64[variant], np.float64)
-    assert found["flops_float64"] == found.flops
 
 
 # Sectors of a load, those of a and of b alike, and of a store of a full warp.
@@ -274,11 +267,7 @@ SECTORS = {
 @pytest.mark.watched
 @variants
 def test_warps_touch_as_many_sectors_as_the_docstring_says(variant):
-    found = counted(variant)
-    each = tuple(
-        found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
-    )
-    assert each == SECTORS[variant]
+    assert sectors_of(counted(variant)) == SECTORS[variant]
 
 
 @pytest.mark.watched

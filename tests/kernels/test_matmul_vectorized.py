@@ -9,6 +9,7 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import matmul
 from gpukit.kernels.matmul import tensor_tf32, vectorized
+from tests.kernels.counts import cost_of
 
 SIDE, DEPTH = vectorized.SIDE, vectorized.DEPTH
 # (M, N, K): the least; around a tile and what a block computes, all different; a row, a column.
@@ -152,8 +153,7 @@ def counted(variant, m=SIDE, n=SIDE, k=2 * DEPTH):
 @variants
 @pytest.mark.parametrize("shape", [(1, 4, 4), (SIDE + 1, 68, 8), (41, 136, 20)], ids=str)
 def test_cost_is_what_is_counted(variant, shape):
-    found = counted(variant, *shape)
-    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert ALL[variant].cost(*shape) == cost_of(counted(variant, *shape))
 
 
 @pytest.mark.watched

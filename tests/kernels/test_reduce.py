@@ -9,6 +9,7 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import reduce
+from tests.kernels.counts import cost_of
 
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
@@ -132,18 +133,14 @@ def test_costs_of_a_thousand_elements():
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 def test_shuffle_cost_is_what_is_counted(n, blocks):
     found = counted(reduce.sum_shuffle_kernel, n, blocks)
-    atomics = found["global_atomic_requests"]  # one thread each, counted as a load alone
-    expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
-    assert reduce.sum_shuffle_cost(n, blocks) == expected
+    assert reduce.sum_shuffle_cost(n, blocks) == cost_of(found)
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2), (1024, 1)])
 def test_vectorized_cost_is_what_is_counted(n, blocks):
     found = counted(reduce.sum_vectorized_kernel, n, blocks)
-    atomics = found["global_atomic_requests"]
-    expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
-    assert reduce.VARIANTS[-1].cost(n, blocks) == expected
+    assert reduce.VARIANTS[-1].cost(n, blocks) == cost_of(found)
 
 
 @pytest.mark.watched

@@ -67,25 +67,14 @@ def sentinel(n, dtype):
 @sizes
 @block_variants
 @shifts
-def test_scan_kernels_scan_each_block(variant, n, shift, signed, poisoned, assert_close):
-    x = signed(n)
-    out, _ = scanned(variant, x, shift, poisoned)
-    expected, _ = in_blocks(x, shift)
-    size, _ = in_blocks(np.abs(x), shift)
-    assert_close(out, expected, magnitude=size, length=depth(BLOCK))
-
-
-@sizes
-@block_variants
-@shifts
-def test_scan_kernels_write_the_total_of_each_block(
-    variant, n, shift, signed, poisoned, assert_close
+@pytest.mark.parametrize("result", [0, 1], ids=["scan", "totals"])
+def test_scan_kernels_write_the_scan_of_each_block_and_its_total(
+    result, variant, n, shift, signed, poisoned, assert_close
 ):
     x = signed(n)
-    _, sums = scanned(variant, x, shift, poisoned)
-    _, expected = in_blocks(x, shift)
-    _, size = in_blocks(np.abs(x), shift)
-    assert_close(sums, expected, magnitude=size, length=depth(BLOCK))
+    made = scanned(variant, x, shift, poisoned)[result]
+    expected, size = (in_blocks(values, shift)[result] for values in (x, np.abs(x)))
+    assert_close(made, expected, magnitude=size, length=depth(BLOCK))
 
 
 @sizes

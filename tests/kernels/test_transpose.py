@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, launch
+from gpukit import cuda
 from gpukit.kernels import transpose
+from tests.kernels.counts import cost_of, sectors_of
 
 TILE, ROWS = transpose.TILE, transpose.ROWS
 # (rows, cols): one; around a tile and around ROWS; primes; a single row or column; all different.
@@ -197,11 +198,7 @@ SECTORS = {
 @pytest.mark.watched
 @every_variant
 def test_warps_touch_as_many_sectors_as_the_docstring_says(variant):
-    found = counted(variant)
-    each = tuple(
-        found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
-    )
-    assert each == SECTORS[variant]
+    assert sectors_of(counted(variant)) == SECTORS[variant]
 
 
 @pytest.mark.watched
@@ -257,8 +254,7 @@ def test_kernel_without_a_tile_uses_no_shared_memory(variant):
 @every_variant
 @pytest.mark.parametrize("shape", [(1, 1), (TILE, TILE), (43, 71), (97, 29)], ids=str)
 def test_cost_is_what_is_counted(variant, shape):
-    found = counted(variant, *shape)
-    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert ALL[variant].cost(*shape) == cost_of(counted(variant, *shape))
 
 
 @pytest.mark.watched
