@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from gpukit import cuda
-from gpukit.compiler.emit import layout, unroll_and_jam
+from gpukit.compiler.emit import kernel_memory, unroll_and_jam
 from tests.compiler import agreement
 from tests.compiler.strategies import Program, make_program, plain_cuda, programs, walking_programs
 
@@ -58,7 +58,7 @@ def test_some_of_them_are_coarsened_and_some_do_rounds_together(monkeypatch, tmp
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))  # what is on the disk is not compiled
     found: dict[str, set[int]] = {"coarsened": set(), "together": set()}
     makers = (
-        (layout.Memory, "_coarsened_blocks", "coarsened"),
+        (kernel_memory.Memory, "_coarsened_blocks", "coarsened"),
         (unroll_and_jam, "pays", "together"),
     )
     for owner, name, kind in makers:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpukit.checked import decode
 from gpukit.checked.finding import WARNING, Finding
-from gpukit.checked.ordering import places
+from gpukit.checked.ordering import call_sites
 from gpukit.checked.ordering.memory import of_array
 from gpukit.cpu.memory import allocations
 
@@ -38,8 +38,8 @@ def host_race(other: Any, use: str, frame: Any) -> Finding:
 def _made(
     kind: str, other: Any, frame: Any, touched: Any, name: str, severity: str = "", **details: Any
 ) -> Finding:
-    here, there = places.of_frame(frame), other.operation.place
-    found = places.name_of(frame, lambda value: _holds(value, other.root, touched))
+    here, there = call_sites.of_frame(frame), other.operation.place
+    found = call_sites.name_of(frame, lambda value: _holds(value, other.root, touched))
     details |= {
         "array": found or name or other.name,
         "memory": other.kind,
@@ -65,5 +65,5 @@ def _stream(role: str, operation: Any, frame: Any) -> dict[str, Any]:
     """Return a stream's name, and its number in the order of creation."""
     stream = operation.handle()
     known = stream is not None and operation.stream
-    name = places.name_of(frame, lambda value: value is stream) if known else ""
+    name = call_sites.name_of(frame, lambda value: value is stream) if known else ""
     return {role: name, f"{role}_number": operation.stream}

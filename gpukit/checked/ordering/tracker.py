@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit.checked.finding import Finding
-from gpukit.checked.ordering import host_arrays, places, races
+from gpukit.checked.ordering import call_sites, host_arrays, races
+from gpukit.checked.ordering.call_sites import Place
 from gpukit.checked.ordering.clocks import LEGACY, Clock, Clocks, join
 from gpukit.checked.ordering.contents import Contents
 from gpukit.checked.ordering.memory import (
@@ -30,7 +31,6 @@ from gpukit.checked.ordering.memory import (
     Kinds,
     of_array,
 )
-from gpukit.checked.ordering.places import Place
 from gpukit.cpu import streams
 from gpukit.cpu.memory import allocations
 
@@ -188,7 +188,7 @@ class Tracker:
         with self._lock:
             changed = self._contents.changed(is_over)
             left = [a for a in changed if a.operation not in self._racing]
-            frame = places.caller() if left else None
+            frame = call_sites.caller() if left else None
             found = [self._finding(races.host_race, a, races.CHANGE, frame) for a in left]
         self._late += filter(None, found)
 
@@ -202,7 +202,7 @@ class Tracker:
             root = _address(allocations.root(array))
             if not self._accesses.get(root):
                 return
-            mine, frame = of_array(array), places.caller()
+            mine, frame = of_array(array), call_sites.caller()
             clashes = [a for a in self._in_flight(root) if _clash(a.use, use, a.bytes, mine)]
             found = [self._finding(races.host_race, a, use, frame) for a in clashes]
         self._report(found)
@@ -210,7 +210,7 @@ class Tracker:
     def _freed(self, root: int) -> None:
         """Check whether work in flight still needs host memory that was freed."""
         with self._lock:
-            frame = places.caller()
+            frame = call_sites.caller()
             self._contents.changed(lambda access: access.root == root)
             left = [a for a in self._in_flight(root) if a.kind in _HELD]
             self._accesses.pop(root, None)
@@ -247,11 +247,11 @@ class Tracker:
 
     def enqueue(self, what: str, stream: Any, accesses: list[Access]) -> list[Finding]:
         """Add an operation to a stream; return its races with those before it."""
-        frame, key = places.caller(), key_of(stream)
+        frame, key = call_sites.caller(), key_of(stream)
         with self._lock:
             clock = dict(self._clocks.before(key))
             number = self._clocks.enqueue(key)
-            operation = Operation(key, number, what, *_known_by(stream), places.of_frame(frame))
+            operation = Operation(key, number, what, *_known_by(stream), call_sites.of_frame(frame))
             mine = [a._replace(operation=operation) for a in accesses if _matters(a, key)]
             clashes = [
                 (other, access)
@@ -292,7 +292,7 @@ class Tracker:
 
     def _finding(self, make: Any, other: Access, mine: Any, frame: Any) -> Finding | None:
         """Return the finding for two accesses, once per pair of lines."""
-        lines = make, other.operation.place, places.of_frame(frame)
+        lines = make, other.operation.place, call_sites.of_frame(frame)
         self._racing.add(other.operation)
         if lines in self._reported:
             return None

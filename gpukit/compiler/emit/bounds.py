@@ -12,7 +12,7 @@ from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.analysis.ranges import Axis
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.layout import Memory
+from gpukit.compiler.emit.kernel_memory import Memory
 from gpukit.compiler.lowering import polling, region_tree
 
 # An index, and a size that is known to bound it.

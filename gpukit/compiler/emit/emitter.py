@@ -8,7 +8,7 @@ from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.emit import entry
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.layout import Memory
+from gpukit.compiler.emit.kernel_memory import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
 from gpukit.compiler.lowering import region_tree
 

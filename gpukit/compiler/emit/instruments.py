@@ -19,7 +19,7 @@ from gpukit.compiler import checker_state, facts, refuse, tree
 from gpukit.compiler.analysis import expressions
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.layout import Memory, padded
+from gpukit.compiler.emit.kernel_memory import Memory, padded
 from gpukit.compiler.lowering import region_tree, warps
 from gpukit.compiler.runtime import shuffles, storage
 

@@ -18,7 +18,7 @@ from gpukit.compiler.emit import accesses, entry, unroll_and_jam
 from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.layout import Memory
+from gpukit.compiler.emit.kernel_memory import Memory
 from gpukit.compiler.lowering import region_tree, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
@@ -260,7 +260,7 @@ class ThreadLoops:
         return [*before, ast.If(conditions.conjunction([*tests, *free]), fast, [slow])]
 
     def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[Any]) -> bool:
-        """Tell whether a loop is long and keeps checks, so that it is not vectorised anyway."""
+        """Tell whether a loop is long and keeps checks, so that LLVM does not vectorize it anyway."""
         return (
             self.options.boundscheck
             and sum(1 for _ in tree.statements(thread_loop.body)) >= _LONG

@@ -19,7 +19,7 @@ from numba.core.typing.templates import Signature
 
 from gpukit.compiler import numba_types, tree
 from gpukit.compiler.frontend import binding, captures
-from gpukit.compiler.runtime import declared
+from gpukit.compiler.runtime import signature_casts
 from gpukit.compiler.unit import Unit
 
 
@@ -46,7 +46,7 @@ class Casts:
         self.values = list(bound.values())
         for k, parameter in enumerate(bound):
             if not all(isinstance(c.args[k], _MEMORY) for c in self.cases):
-                cast = declared.argument(self.name, self.cases, k)
+                cast = signature_casts.argument(self.name, self.cases, k)
                 bound[parameter] = self._call(cast, self.values)
         return first
 
@@ -55,7 +55,7 @@ class Casts:
         if not target or not self.values or all(c.return_type in _NOTHING for c in self.cases):
             return target, []
         name = self.unit.fresh(f"{self.name}_value")
-        cast = declared.result(self.name, self.cases)
+        cast = signature_casts.result(self.name, self.cases)
         made = self._call(cast, [*self.values, tree.name(name)])
         return name, [tree.at(tree.assign(target, made), self.call)]
 

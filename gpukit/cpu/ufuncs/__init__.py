@@ -20,7 +20,7 @@ from gpukit.cpu.dispatcher import Configured
 from gpukit.cpu.memory.arrays import as_cuda_array, device_array, is_cuda_array
 from gpukit.cpu.memory.contiguity import is_cuda_ndarray
 from gpukit.cpu.ufuncs import kernels, loops
-from gpukit.cpu.ufuncs.layout import Layout, broadcast
+from gpukit.cpu.ufuncs.axes import Layout, broadcast
 from gpukit.cpu.ufuncs.loops import Dtypes, Signature
 
 Array = NDArray[Any]

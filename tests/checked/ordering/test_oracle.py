@@ -14,7 +14,7 @@ import pytest
 
 from gpukit import cuda
 from gpukit.checked import ordering
-from gpukit.checked.ordering import places
+from gpukit.checked.ordering import call_sites
 
 STREAMS, ARRAYS, EVENTS, SIZE = 4, 3, 2, 8  # stream 0 is the default stream
 HOST = -1
@@ -157,7 +157,7 @@ def done(steps: list[Step], monkeypatch: pytest.MonkeyPatch) -> set[tuple[int, i
     """Run the steps and return the pairs that were found; a step's line is its number."""
     found: list[Any] = []
     now = [0]
-    monkeypatch.setattr(places, "of_frame", lambda _: places.Place("", "steps.py", now[0]))
+    monkeypatch.setattr(call_sites, "of_frame", lambda _: call_sites.Place("", "steps.py", now[0]))
     with ordering.following(found.append):
         hosts = [cuda.pinned_array(SIZE, np.int32) for _ in range(ARRAYS)]
         devices = [cuda.device_array(SIZE, np.int32) for _ in range(ARRAYS)]
