@@ -34,6 +34,7 @@ class Mismatch:
     added: bool = False  # something was added to what was there before
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
     condition: str = ""  # what tells the wrong elements from the others
+    pattern: str = ""  # what all wrong elements are
 
 
 def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.float64] | float:
@@ -81,6 +82,7 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         resembles="" if (missed | added).any() else resembles(got, expected, allowed),
         strange=bool((~_finite(got) & _finite(expected) & ~missed & ~added).any()),
         condition=condition(case, output, mask),
+        pattern=pattern(case, output, got, mask),
     )
 
 
@@ -115,6 +117,43 @@ def condition(case: Case, output: str, mask: Mask) -> str:
                     )
                     return text[:1].upper() + text[1:]
     return next(filter(None, (_outside(n, v[mask], v[~mask]) for n, v in given[:-1])), "")
+
+
+def pattern(case: Case, output: str, got: Array, mask: Mask) -> str:
+    """Say what all wrong elements are: one number, an input, or a multiple of what they should be.
+
+    >>> out = np.array([1.0, 4, 9, 16])
+    >>> case = Case({"x": np.array([1.0, 2, 3, 4]), "out": out}, 1, 4, {"out": out})
+    >>> pattern(case, "out", np.array([1.0, 4, 3, 4]), np.array([False, False, True, True]))
+    'Each wrong element is x itself.'
+    >>> pattern(case, "out", np.array([1.0, 8, 18, 16]), np.array([False, True, True, False]))
+    'Each wrong element is 2 times what it should be.'
+    """
+    if got.dtype.kind not in "iuf":
+        return ""
+    with np.errstate(invalid="ignore"):  # what `poison` leaves is a signalling NaN
+        wrong, right = (v[mask].astype(np.float64) for v in (got, case.expected[output]))
+    if len(np.unique(right)) < 2 or not np.isfinite([wrong, right]).all():
+        return ""
+    values, counts = np.unique(got[mask], return_counts=True)
+    if counts.max() > 0.8 * len(wrong):
+        return f"All or nearly all wrong elements are {values[counts.argmax()]!s}."
+    for name, value in case.args.items():
+        if not isinstance(value, np.ndarray) or name in case.expected or value.shape != mask.shape:
+            continue
+        given = value[mask]
+        if given.dtype.kind in "iuf" and np.isfinite(given).all():
+            for sign, words in ((1, "itself"), (-1, "with the other sign")):
+                if np.allclose(wrong, sign * given.astype(np.float64), 1e-5, 0):
+                    return f"Each wrong element is {name} {words}."
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratios, steps = wrong / right, wrong - right
+    if np.isfinite(ratios).all() and np.allclose(ratios, ratios[0], 1e-4, 0):
+        return f"Each wrong element is {ratios[0]:.4g} times what it should be."
+    if np.isfinite(steps).all() and np.allclose(steps, steps[0], 1e-4, 0):
+        way = "large" if steps[0] > 0 else "small"
+        return f"Each wrong element is {abs(steps[0]):.4g} too {way}."
+    return ""
 
 
 def _outside(name: str, wrong: Array, right: Array) -> str:

@@ -250,3 +250,43 @@ def test_the_start_of_a_search_is_known_by_what_came_out():
 def test_whole_numbers_are_known_where_one_was_rounded_down():
     expected = np.linspace(0.1, 9.7, 50, dtype=np.float32)
     assert "the fractions are cut off" in one(expected, np.floor(expected)).resembles
+
+
+def with_wrong(x, wrong):
+    """Compare an output that is what the inputs are, but for its last ten elements."""
+    got = x.copy()
+    got[-10:] = wrong
+    return compare.compare(launch(x, got, x=x), "out", got, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda _: 0, "All or nearly all wrong elements are 0.0."),
+        (lambda right: 3 * right, "Each wrong element is 3 times what it should be."),
+        (lambda right: -right, "Each wrong element is x with the other sign."),
+        (lambda right: right + 2, "Each wrong element is 2 too large."),
+        (lambda right: right - 0.5, "Each wrong element is 0.5 too small."),
+        (lambda right: right**2, ""),
+    ],
+)
+def test_what_all_wrong_elements_are_is_said(change, words):
+    x = ramp(40) + 1
+    assert with_wrong(x, change(x[-10:])).pattern == words
+
+
+def test_wrong_elements_that_are_an_input_are_told_to_be_that():
+    x = ramp(40) + 1
+    got = np.where(x > 30, 2 * x, x)
+    assert compare.compare(launch(x, got, y=2 * x), "out", got, 4.0).pattern == (
+        "Each wrong element is y itself."
+    )
+
+
+def test_wrong_elements_are_not_compared_with_outputs_or_infinite_inputs():
+    x = ramp(40) + 1
+    got = np.where(x > 30, 3 * x**2, x)
+    infinite = np.where(x > 35, np.inf, x).astype(np.float32)
+    case = launch(x, got, y=infinite, other=poison(40))
+    case.expected["other"] = x
+    assert compare.compare(case, "out", got, 4.0).pattern == ""
