@@ -88,3 +88,10 @@ def test_three_axes_that_are_exchanged_are_named():
 
 def test_an_output_with_fewer_axes_than_the_launch_is_left_alone():
     assert gaps.sentences(launch(61, (3, 8), (32, 8)), np.arange(61) < 8) == []
+
+
+def test_an_answer_that_asks_for_its_place_in_the_grid_is_not_told_to_compute_it():
+    mask = np.arange(1009) < VECTOR.block
+    taken = "i = cuda.grid(1)\nif i < 128:\n    out[i] = x[i]\n"
+    assert gaps.sentences(VECTOR, mask, taken) == []
+    assert gaps.sentences(VECTOR, mask, "i = cuda.threadIdx.x\nout[i] = x[i]\n")
