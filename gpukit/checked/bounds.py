@@ -26,8 +26,8 @@ class Bound(NamedTuple):
     condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
     must hold, "and" in what must not. Of what an index is computed of, "parts" is bounded, "offset"
     is bounded and something is added to it, and "free" is a number of the thread that nothing
-    bounds. An index that is a quotient or a rest of what is bounded is "made". It is "axis" where
-    the condition compares it with the array's size along another axis.
+    bounds. An index that is a quotient or a rest of what is bounded, or computed from some, is
+    "made". It is "axis" where the condition compares it with the array's size along another axis.
     """
 
     kind: str
@@ -87,9 +87,12 @@ class Bounds:
         free = [n for n in sorted(open_ends) if self._is_of_thread(n) and n not in bounded]
         if free and not isinstance(index, ast.Name):
             return Bound("free", 0, free[0])
-        made = self.made.get(index.id) if isinstance(index, ast.Name) else None
-        if made is not None and not free and _divides(made):
-            return Bound("made", made.lineno, f"{refuse.written(index)} = {refuse.written(made)}")
+        made = [(n, self.made[n]) for n in sorted(tree.reads(index)) if n in self.made]
+        divided = sorted((e.lineno, f"{n} = {refuse.written(e)}") for n, e in made if _divides(e))
+        if divided and not free:
+            line, last = divided.pop()
+            others = "".join(f"{text}` in line {line} and `" for line, text in divided)
+            return Bound("made", line, others + last)
         return parts[-1] if parts and not free else None
 
     def _kind(self, size: ast.expr, strict: bool, array: str, axis: int) -> str:

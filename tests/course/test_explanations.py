@@ -91,6 +91,7 @@ def test_the_size_from_which_on_an_answer_is_wrong_is_said(attempt):
 def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(attempt):
     report = attempt("im2col", edit(("tap // k_cols % k_rows", "tap // k_cols")))
     assert "how `row + m` is computed, which is" in report.why
+    assert "`m = tap // k_cols` in line" in report.why
     assert "another guard around the access would hide the mistake" in report.why
 
 

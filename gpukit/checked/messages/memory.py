@@ -144,7 +144,9 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         )
     hide = "another guard around the access would hide the mistake"
     if kind == "made":
-        return f"check `{bound}` in line {line}, {known}: {hide}"
+        if text.isidentifier():
+            return f"check `{bound}` in line {line}, {known}: {hide}"
+        return f"check how `{text}` is computed, {known}, from `{bound}` in line {line}; {hide}"
     return f"check `{bound}` in line {line} and how `{text}` is computed, {known}; {hide}"
 
 
