@@ -15,6 +15,13 @@ MISTAKES = {
             "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n",
         )
     ],
+    "The step comes before the gradients are made shorter: clip_grad_norm stands between backward "
+    "and step.": [
+        (
+            "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n    optimizer.step()\n",
+            "    optimizer.step()\n    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n",
+        )
+    ],
     "Gradients that are short enough were made longer: clip_grad_norm leaves a norm "
     "below most as it is.": [
         (

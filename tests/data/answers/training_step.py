@@ -156,7 +156,7 @@ ANSWERS = [
         grads.copy_to_device(host * host.dtype.type(most / norm))
 """,
         ),
-        says="fewer computes on the host",
+        says="every copy makes the GPU wait",
         grade="but",
     ),
     Wrong(
@@ -166,7 +166,7 @@ ANSWERS = [
             history = nn.fit(model, optimizer, loader, epochs=1, clip=most, report=False)
             return float(history.losses[-1])
         """),
-        says="launches",
+        says="every copy makes the GPU wait",
         grade="but",
     ),
     Wrong(
