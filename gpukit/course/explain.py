@@ -14,6 +14,7 @@ from gpukit.course.case import Case
 from gpukit.course.compare import Mismatch
 from gpukit.course.contracts import Contract
 from gpukit.course.runner import Outcome
+from gpukit.course.variations import Variation
 
 if TYPE_CHECKING:
     from gpukit.checked.finding import Finding
@@ -24,6 +25,10 @@ OVERLAP = (
     "give each thread elements of its own: here the index is the same in several threads, and "
     "other elements get none"
 )
+
+
+# Before a line of a correct answer and what it is changed to.
+_VARIED = "Your results are those of a correct answer with one change:"
 
 
 def finding(found: Finding) -> str:
@@ -116,6 +121,37 @@ def _inputs(found: Mismatch, case: Case) -> str:
     ]
     given += [f"{k} = {_value(v)}" for k, v in case.args.items() if not isinstance(v, np.ndarray)]
     return f" ({', '.join(given)})" if given else ""
+
+
+def varied(found: list[Variation], source: str) -> str:
+    """Explain results that a small change of the solution leaves, too.
+
+    Changes in more than two different places say little about where the mistake is. A line of a
+    detective's starter is only called wrong where the answer has it.
+    """
+    changes: dict[str, Variation] = {}
+    lines = [line.strip() for line in source.splitlines()]
+    found = [v._replace(still="") if v.still == v.wrong not in lines else v for v in found]
+    found = [v for v in found if v.still in ("", *lines)]
+    fewest = min((v.right.count("\n") for v in found), default=0)
+    found = [v for v in found if v.right.count("\n") == fewest]
+    for variation in found:
+        changes.setdefault(variation.right, variation)
+    if not 0 < len(changes) < 3:
+        return ""
+    still = f"This line of the starter is still wrong: `{found[0].still}`."
+    if found[0].still and found[0].still == found[0].wrong:
+        return still
+    lines = [still] if found[0].still else []
+    for number, change in enumerate(changes.values()):
+        lines.append("Or those of this one:" if number else _VARIED)
+        lines += _change("correct:", change.right) + _change("changed:", change.wrong)
+    return "\n".join([*lines, "Look for what does the same in your code."])
+
+
+def _change(word: str, text: str) -> list[str]:
+    first, *others = text.splitlines() or ["(this line is missing)"]
+    return [f"  {word}  {first}", *(" " * (len(word) + 4) + line for line in others)]
 
 
 def kept(output: str, source: str) -> str:

@@ -214,26 +214,32 @@ class _Grading:
         """Return what explains a failure: the checker speaks first.
 
         Only where several threads write to one element of an output, a mistake that leaves just
-        these values says more than the race that comes of it.
+        these values says more than the race that comes of it; and where nobody wrote an element of
+        shared memory, it says why.
         """
         for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
                 mistake = self._mistake() if collides else ""
-                return mistake or self._of(_fixed(found, case))
+                said = mistake or self._of(_fixed(found, case))
+                unset = found.kind == "uninitialised-shared"
+                more = self._mistake(certain=True) or self._variation(row) if unset else ""
+                return "\n\n".join(filter(None, [said, more]))
         if row.mismatch is not None and row.mismatch.source:
             return explain.kept(row.mismatch.output, row.mismatch.source)
         if certain := self._mistake(certain=True):
             return certain
+        varied = self._variation(row)
         if row.mismatch is not None and row.mismatch.strange and not self.exercise.driver:
             origin = self.child.origin(case, self.exercise.seconds).text
             if origin:
-                return origin
+                return "\n\n".join(filter(None, [origin, varied]))
         same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
         return (
-            self._mistake()
+            varied
+            or self._mistake()
             or next(map(self._of, same), "")
             or self._elsewhere()
             or self._condition()
@@ -252,12 +258,37 @@ class _Grading:
 
         Of elements it is that of the largest case that tells.
         """
+        return " ".join(filter(None, [self._where(), self._pattern()]))
+
+    def _pattern(self) -> str:
+        """Return what the wrong elements are in most of the cases that have several."""
+        found = [r.mismatch for r in self.rows if r.mismatch is not None]
+        said = [mismatch.pattern for mismatch in found if mismatch.wrong > 1]
+        return next((words for words in said if 2 * said.count(words) > len(said)), "")
+
+    def _where(self) -> str:
+        """Return which values of an input, or which sizes, the wrong elements have in common."""
         told = [r.mismatch for r in self.rows if r.mismatch is not None and r.mismatch.condition]
         if told:
             return max(told, key=lambda found: found.total).condition
         wrong = [tried.case for tried in self.tried if tried.row.status == "wrong"]
         right = [tried.case for tried in self.tried if tried.row.status == "right"]
         return sizes.telling(wrong, right)
+
+    @property
+    def _passed(self) -> list[Case]:
+        return [tried.case for tried in self.tried if tried.row.status == "right"]
+
+    def _variation(self, smallest: Row) -> str:
+        """Return the small change of the solution that would explain each case that fails."""
+        failed = [row for row in self.rows if row.mismatch is not None]
+        missed = any(
+            row.mismatch and (row.mismatch.unwritten or row.mismatch.added) for row in failed
+        )
+        if missed and _hint(failed):
+            return ""
+        outputs = [(row.case, row.outputs) for row in (smallest, *failed) if row.case]
+        return explain.varied(self.tries.varied(outputs, self._passed), self.source)
 
     def _mistake(self, certain: bool = False) -> str:
         """Return the likeliest mistake that would explain each case that fails.
@@ -268,11 +299,9 @@ class _Grading:
         wrong = [row for row in self.rows if row.mismatch is not None]
         finite = [row for row in wrong if row.mismatch and not row.mismatch.strange]
         failed = wrong if certain else finite or wrong
-        known = self.tries.fitting([(row.case, row.outputs) for row in failed if row.case])
-        if known or certain:
-            return known
-        likely = dict.fromkeys(hint for row in reversed(failed) for hint in row.hints)
-        return next((hint for hint in likely if all(hint in row.hints for row in failed)), "")
+        outputs = [(row.case, row.outputs) for row in failed if row.case]
+        known = self.tries.fitting(outputs, self._passed)
+        return known if known or certain else _hint(failed)
 
     def _values_of(self, row: Row) -> str:
         """Explain the smallest case; a larger one shows more of where the wrong elements lie."""
@@ -357,6 +386,13 @@ def _fixed(finding: Finding, case: Case) -> Finding:
     if finding.kind.endswith("race") and is_input:
         return replace(finding, fix=explain.input_race(finding.array))
     return finding
+
+
+def _hint(failed: list[Row]) -> str:
+    """Return the likeliest hint that all rows give; one element alone has no pattern."""
+    failed = [row for row in failed if row.mismatch and row.mismatch.total > 1] or failed
+    likely = dict.fromkeys(hint for row in reversed(failed) for hint in row.hints)
+    return next((hint for hint in likely if all(hint in row.hints for row in failed)), "")
 
 
 def _is_wrong(finding: Finding) -> bool:

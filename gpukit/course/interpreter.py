@@ -21,7 +21,7 @@ import numpy as np
 from gpukit.course.case import Array, Case
 
 WARP = 32
-ROUNDS = 1_000_000  # of all `while` loops of a launch; more are taken for an endless loop
+ROUNDS = 300  # of the `while` loops of a thread, on average; more are taken for an endless loop
 BARRIER = "syncthreads"
 # From which lane a shuffle takes its value, by the lane that asks and the number it gives.
 _SOURCES: dict[str, Callable[[int, int], int]] = {
@@ -116,6 +116,7 @@ class _Cuda:
         self.gridDim, self.blockDim = _dim(case.grid), _dim(case.block)
         self.threadIdx = self.blockIdx = Dim(0, 0, 0)
         self.laneid, self._thread, self._rounds = 0, 0, 0
+        self._most_rounds = ROUNDS * case.blocks * case.threads
         self._shared: list[Array] = []
         self._asked: dict[int, int] = {}  # how many shared arrays a thread has asked for
         self.shared = types.SimpleNamespace(array=self._shared_array)
@@ -142,7 +143,7 @@ class _Cuda:
     def goes_on(self) -> bool:
         """Count a round of a loop; raise after too many."""
         self._rounds += 1
-        if self._rounds > ROUNDS:
+        if self._rounds > self._most_rounds:
             raise RuntimeError("a loop does not end")
         return True
 

@@ -9,22 +9,26 @@ from __future__ import annotations
 import ast
 import contextlib
 import textwrap
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from gpukit import files
-from gpukit.course import compare, interpreter
+from gpukit.course import compare, interpreter, variations
 from gpukit.course.case import Array, Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.course.runner import Child
+from gpukit.course.variations import Variation
 
 # The work above which a case is left to the others, three of which are always looked at.
 MOST_WORK, LEAST_CASES = 300_000, 3
-# Seconds that a mistake in host code may take; the answer with the same values took less.
+# Seconds that a mistake in host code may take (the answer with the same values took less), and
+# that all variations of a solution may take.
 SECONDS = 5.0
 Pairs = Iterable[tuple[str, str]]
+Outputs = list[tuple[Case, dict[str, Array]]]
 
 
 def edited(text: str, pairs: Pairs) -> str:
@@ -68,6 +72,13 @@ def work(case: Case) -> int:
     return case.blocks * case.threads * max(axes, default=1)
 
 
+def _small(outputs: Outputs) -> Outputs:
+    """Return the cases in the order of their work, without the large ones: Python is slow."""
+    ordered = sorted(outputs, key=lambda one: work(one[0]))
+    small = sum(work(case) <= MOST_WORK for case, _ in ordered)
+    return ordered[: max(small, LEAST_CASES)]
+
+
 class Tries:
     """The mistakes of an exercise, tried on the cases that an answer fails, no more than needed."""
 
@@ -88,27 +99,57 @@ class Tries:
     def __exit__(self, *_error: Any) -> None:
         self._stack.close()
 
-    def fitting(self, failed: list[tuple[Case, dict[str, Array]]]) -> str:
+    def fitting(self, failed: Outputs, passed: list[Case]) -> str:
         """Return the first sentence whose mistake leaves just these outputs in all of the cases.
 
-        Large cases are left out where there are smaller ones: plain Python is slow.
+        In cases that `passed` it must leave the right ones.
         """
-        ordered = sorted(failed, key=lambda one: work(one[0]))
-        small = sum(work(case) <= MOST_WORK for case, _ in ordered)
-        smallest = ordered[: max(small, LEAST_CASES)]
+        cases = [*_small(failed), *_small([(case, case.expected) for case in passed])]
+        if not failed:
+            return ""
         self._notice("looking for the mistake")
-        fitting = (s for s in self._texts if all(self._fits(s, *one) for one in smallest))
-        found = next(fitting, "") if smallest else ""
+        fitting = (s for s in self._texts if all(self._fits(s, *one) for one in cases))
+        found = next(fitting, "")
         self._notice("")
         return found
+
+    def varied(self, failed: Outputs, passed: list[Case]) -> list[Variation]:
+        """Return the small changes of the solution that leave just these outputs."""
+        if not failed:
+            return []
+        cases = [*_small(failed), *_small([(case, case.expected) for case in passed])]
+        self._notice("looking for the mistake")
+        clock = time.monotonic if self._exercise.driver else time.process_time
+        found: list[Variation] = []
+        end = clock() + SECONDS
+        for variation in self._variations():
+            if clock() > end or (found and not variation.is_like(found[0])):
+                break
+            if all(self._leaves(variation.text, *one) for one in cases):
+                found.append(variation)
+        self._notice("")
+        return found
+
+    def _variations(self) -> Iterator[Variation]:
+        """Yield what is to be tried: of a detective, also with one mistake that is still there."""
+        solution = self._exercise.solution.read_text(encoding="utf-8")
+        starter = self._exercise.starter.read_text(encoding="utf-8")
+        unfixed = [*variations.unfixed(starter, solution)] if self._exercise.detective else []
+        yield from unfixed
+        yield from variations.of(solution)
+        for other in unfixed:
+            for variation in variations.of(other.text):
+                yield variation._replace(still=other.still)
 
     def _fits(self, sentence: str, case: Case, got: dict[str, Array]) -> bool:
         key = sentence, case.name
         if key not in self._tried:
-            left = self._outputs(self._texts[sentence], case)
-            ulps = self._exercise.ulps
-            self._tried[key] = left is not None and compare.agree(case, got, left, ulps)
+            self._tried[key] = self._leaves(self._texts[sentence], case, got)
         return self._tried[key]
+
+    def _leaves(self, text: str, case: Case, got: dict[str, Array]) -> bool:
+        left = self._outputs(text, case)
+        return left is not None and compare.agree(case, got, left, self._exercise.ulps)
 
     def _of_kernel(self, text: str, case: Case) -> dict[str, Array] | None:
         return interpreter.launch(text, self._exercise.entry, case)

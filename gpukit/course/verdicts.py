@@ -45,7 +45,7 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
         mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
         if mismatch is not None:
             words = explain.mismatch(mismatch, case), case.sizes()
-            hints, arrays = _hints(case, outcome, mismatch), outcome.arrays
+            hints, arrays = _hints(case, outcome, mismatch, source), outcome.arrays
             return Row(case.name, "wrong", *words, hints, mismatch, case, arrays, changed)
     if changed:
         why = f"The outputs are right. {explain.changed(changed)}"
@@ -53,10 +53,10 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
     return Row(case.name, "right", sizes=case.sizes())
 
 
-def _hints(case: Case, outcome: Outcome, mismatch: Mismatch) -> tuple[str, ...]:
+def _hints(case: Case, outcome: Outcome, mismatch: Mismatch, source: str) -> tuple[str, ...]:
     found: list[str] = []
     if mismatch.unwritten == mismatch.wrong:
-        found += gaps.sentences(case, ~unwritten(outcome.arrays[mismatch.output]))
+        found += gaps.sentences(case, ~unwritten(outcome.arrays[mismatch.output]), source)
     return tuple(filter(None, [*found, explain.hint(mismatch)]))
 
 

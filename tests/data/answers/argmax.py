@@ -16,22 +16,27 @@ ANSWERS = [
     Wrong(
         "the last of equal ones within a thread",
         edit(("if x[i] > value", "if x[i] >= value")),
-        says="the first is asked",
+        says="changed:  if x[i] >= value:",
     ),
     Wrong(
         "the last of equal ones in the tree",
         edit(("places[tid + half] < places[tid]", "places[tid + half] > places[tid]")),
-        says="the first is asked",
+        says="correct:  first = places[tid + half] < places[tid]",
     ),
     Wrong(
         "ties do not count in the tree",
         edit(("other > values[tid] or (other == values[tid] and first)", "other > values[tid]")),
-        says="the first is asked",
+        says="changed:  if other > values[tid]:",
     ),
     Wrong(
         "no first barrier", without("all candidates are there"), says="with no barrier in between"
     ),
     Wrong("no barrier behind a level", without("this level is written"), says="in between"),
+    Wrong(
+        "the first level that is larger wins a tie",
+        edit(("other > values[tid] or (other == values[tid] and first)", "other >= values[tid]")),
+        says="other == values[tid] and first",
+    ),
     serial("""
             if cuda.threadIdx.x == 0:
                 place = 0
@@ -43,12 +48,12 @@ ANSWERS = [
     Wrong(
         "the search begins with -1000",
         edit(("np.float32(-np.inf)", "np.float32(-1000)")),
-        says="begin with minus infinity",
+        says="another start that is not below all numbers",
     ),
     Wrong(
         "the values as whole numbers",
         edit(("shared.array(BLOCK, np.float32)", "shared.array(BLOCK, np.int32)")),
-        says="differ by fractions",
+        says="changed:  values[tid] = np.int32(value)",
     ),
     Wrong(
         "the value for the index",

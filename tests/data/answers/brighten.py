@@ -19,6 +19,13 @@ ANSWERS = [
         says="`cuda.grid(2)` gives column and row",
     ),
     Wrong(
+        "the limit before the doubling",
+        edit(
+            ("min(np.float32(2) * photo[row, col], np", "np.float32(2) * min(photo[row, col], np")
+        ),
+        says="changed:  out[row, col] = np.float32(2) * min(photo[row, col], np.float32(255))",
+    ),
+    Wrong(
         "float64 by a literal",
         edit(("np.float32(2) * photo", "2 * photo")),
         says="operations in float64",

@@ -156,6 +156,27 @@ ANSWERS = [
                 grad_weight[cuda.blockIdx.y, cuda.blockIdx.x] = total
         """),
     ),
+    Wrong(
+        "a thread for each column, of which there may be more than threads",
+        body("""
+            n, m = cuda.blockIdx.x, cuda.blockIdx.y
+            tid = cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            acc = np.float32(0)
+            if tid < grad_out.shape[1]:
+                for row in range(grad_out.shape[0]):
+                    acc += grad_out[row, tid] * x[row + m, tid + n]
+            tile[tid] = acc
+            cuda.syncthreads()
+            for level in range(6, -1, -1):
+                if tid < 1 << level:
+                    tile[tid] += tile[tid + (1 << level)]
+                cuda.syncthreads()
+            if tid == 0:
+                grad_weight[m, n] = tile[0]
+        """),
+        says="columns of grad_out from 128 on",
+    ),
     Right(
         "the barrier at the beginning of a level",
         body("""

@@ -21,6 +21,14 @@ ANSWERS = [
         says="operations in float64",
         grade="but",
     ),
+    Wrong(
+        "the numbers of pairs as int32",
+        edit(
+            ("cpu = pairs[i]", "many = np.int32(pairs[i])\n        cpu = many"),
+            ("LAUNCH + pairs[i]", "LAUNCH + many"),
+        ),
+        says="went through an int32",
+    ),
     serial("""
             if cuda.grid(1) == 0:
                 for i in range(pairs.size):

@@ -13,7 +13,17 @@ ANSWERS = [
     Wrong(
         "the step fixed, the factor not",
         edit((FACTOR, "LIMIT / norm[0]")),
-        says="Short gradients became longer",
+        says="This line of the starter is still wrong: `factor = LIMIT / norm[0]`.",
+    ),
+    Wrong(
+        "the least that LIMIT is divided by is 1",
+        edit((FACTOR, "LIMIT / max(norm[0], np.float32(1))")),
+        says="changed:  factor = LIMIT / max(norm[0], np.float32(1))",
+    ),
+    Wrong(
+        "min for max, and the step as it was",
+        edit((FACTOR, "LIMIT / min(norm[0], LIMIT)"), ("LR * speed", "LR * velocity[i]")),
+        says="still wrong: `new_w[i] = w[i] - LR * velocity[i]`. Your results are those",
     ),
     Wrong(
         "only zeros are kept from the division",

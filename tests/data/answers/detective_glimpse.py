@@ -17,6 +17,11 @@ ANSWERS = [
         edit((MASKED, "        score = np.float32(1e-9)\n")),
         says="Keys behind the query have the score 0",
     ),
+    Wrong(
+        "masked with -1e9",
+        edit((MASKED, "        score = np.float32(-1e9)\n")),
+        says="correct:  score = np.float32(-math.inf)",
+    ),
     Wrong("masked with -1", edit((MASKED, "        score = np.float32(-1)\n")), says="of out"),
     Wrong(
         "the barrier inside the loop",
@@ -36,7 +41,7 @@ ANSWERS = [
     Wrong(
         "no maximum",
         edit(("math.exp(scores[key] - high)", "math.exp(scores[key])")),
-        says="out of finite numbers",
+        says="changed:  weight = math.exp(scores[key])",
     ),
     Wrong(
         "two barriers",

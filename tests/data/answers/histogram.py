@@ -14,6 +14,11 @@ ANSWERS = [
         says="update it with `cuda.atomic.add(",
     ),
     Wrong(
+        "counters of one byte",
+        edit(("shared.array(BINS, np.int32)", "shared.array(BINS, np.uint8)")),
+        says="changed:  mine = cuda.shared.array(BINS, np.uint8)",
+    ),
+    Wrong(
         "atomics in global memory for each element",
         body("""
             for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
