@@ -52,6 +52,14 @@ MISTAKES = {
         ("pairs[i] * CPU_SECONDS", "pairs[i] * CPU_SECONDS / np.float32(12)"),
         ("pairs[i] * GPU_SECONDS", "pairs[i] * GPU_SECONDS / np.float32(12)"),
     ],
+    "The numbers of pairs went through an int32: fractions are cut off, and it holds nothing above "
+    "2147483647. Compute with the float32 as it is.": [
+        (
+            "cpu = pairs[i] * CPU_SECONDS",
+            "many = min(int(pairs[i]), 2**31 - 1)\n        cpu = many * CPU_SECONDS",
+        ),
+        ("pairs[i] * GPU_SECONDS", "many * GPU_SECONDS"),
+    ],
     "The launch is multiplied by GPU_SECONDS, too: a launch takes LAUNCH seconds.": [
         ("LAUNCH + pairs[i] * GPU_SECONDS", "(LAUNCH + pairs[i]) * GPU_SECONDS")
     ],

@@ -67,6 +67,6 @@ MISTAKES = {
         ("np.float32(-np.inf)", "np.float32(-1000)"),
     ],
     "This is the largest value, made a whole number; its index is asked.": [
-        ("best[0] = places[0]", "best[0] = values[0]")
+        ("best[0] = places[0]", "best[0] = np.int32(max(values[0], np.float32(-(2**31))))")
     ],
 }

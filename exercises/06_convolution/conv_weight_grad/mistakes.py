@@ -43,6 +43,10 @@ MISTAKES = {
     "Only the first row of results was added: the sum goes over all of grad_out.": [
         ("range(tid, grad_out.size, BLOCK)", "range(tid, across, BLOCK)")
     ],
+    "The columns of grad_out from 128 on are missing: a thread takes column tid, and goes on to "
+    "tid + 128.": [
+        ("        acc += grad_out[row", "        if col < BLOCK:\n            acc += grad_out[row")
+    ],
     "This is the mean over the results; their sum is asked.": [
         ("= tile[0]", "= tile[0] / np.float32(grad_out.size)")
     ],

@@ -54,6 +54,18 @@ MISTAKES = {
         ("            value.grad += found[value]\n", ""),
         ("found[part] += slope * found[value]", "part.grad += slope * value.grad"),
     ],
+    "What stood in grad from an earlier loss was handed on again, and the grad of the result was "
+    "set to 1. Each backward hands on the derivatives of its own loss alone: collect them beside "
+    "grad, then add them.": [
+        (
+            "        found = dict.fromkeys(order, 0.0)  # the derivatives of this "
+            "loss alone\n"
+            "        found[self] = 1.0\n",
+            "        self.grad = 1.0\n",
+        ),
+        ("            value.grad += found[value]\n", ""),
+        ("found[part] += slope * found[value]", "part.grad += slope * value.grad"),
+    ],
     "The grad of a result was begun anew, with 0 or with 1. Where it was a part of "
     "an earlier loss, that one's derivative stands there: add to it.": [
         (
@@ -64,8 +76,38 @@ MISTAKES = {
     "A second loss did not go through the values that the first one had visited. "
     "Forget what was visited when backward ends.": [
         (
-            "            if value not in seen:\n                seen.add(value)\n",
-            "            if not hasattr(value, 'visited'):\n                value.visited = True\n",
+            "        order, seen = [], set()\n"
+            "\n"
+            "        def visit(value):\n"
+            "            if value not in seen:\n"
+            "                seen.add(value)\n"
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)\n"
+            "                order.append(value)  # behind everything that it was "
+            "made of\n"
+            "\n"
+            "        visit(self)\n"
+            "        found = dict.fromkeys(order, 0.0)  # the derivatives of this "
+            "loss alone\n"
+            "        found[self] = 1.0\n"
+            "        for value in reversed(order):\n"
+            "            value.grad += found[value]\n"
+            "            for part, slope in value.made_of:\n"
+            "                found[part] += slope * found[value]\n",
+            "        order = []\n"
+            "\n"
+            "        def visit(value):\n"
+            "            if not hasattr(value, 'visited'):\n"
+            "                value.visited = True\n"
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)\n"
+            "                order.append(value)\n"
+            "\n"
+            "        visit(self)\n"
+            "        self.grad = 1.0\n"
+            "        for value in reversed(order):\n"
+            "            for part, slope in value.made_of:\n"
+            "                part.grad += slope * value.grad\n",
         )
     ],
     "All gradients are 0: the derivative of the result by itself is 1, and backward "
@@ -103,9 +145,8 @@ MISTAKES = {
             "\n"
             "        visit(self)\n"
             "        self.grad = 1.0\n"
-            "        for value in order:\n"
-            "            for part, slope in value.made_of:\n"
-            "                part.grad += slope * value.grad\n",
+            "        for part, slope in self.made_of:\n"
+            "            part.grad += slope * self.grad\n",
         )
     ],
     "A value handed on its gradient before all its uses had given theirs. Depth "
@@ -209,6 +250,21 @@ MISTAKES = {
             "                    seen.add(part)\n"
             "                    stack.append(part)\n",
         )
+    ],
+    "Operands had their turn before the results that were made of them, whose gradients came too "
+    "late to be handed on: backward begins with the result, and each value follows all that was "
+    "made of it.": [("in reversed(order)", "in order")],
+    "A value had its turn when it was first met, before all its uses had given their gradients: "
+    "note a value behind its operands, and go through these notes backwards.": [
+        (
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)\n"
+            "                order.append(value)  # behind everything that it was made of\n",
+            "                order.append(value)\n"
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)\n",
+        ),
+        ("in reversed(order)", "in order"),
     ],
     "A value that is used twice handed on its whole gradient twice: backward must "
     "visit each value once, when all its uses have given theirs.": [
