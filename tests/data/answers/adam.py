@@ -64,7 +64,7 @@ ANSWERS = [
             ("m_hat = mean", "m_hat = new_m[i]"),
             ("        new_m[i] = mean\n", ""),
         ),
-        says="what was stored need not be read again",
+        says="instead of reading back what was stored",
         grade="but",
     ),
     Right(

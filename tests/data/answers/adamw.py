@@ -27,7 +27,7 @@ ANSWERS = [
                 f"new_w[i] = w[i] - LR * DECAY * w[i]\n        new_w[i] -= {MOVE}",
             )
         ),
-        says="the decay and the move together",
+        says="with the decay and the update combined",
         grade="but",
     ),
     Wrong(
@@ -59,7 +59,7 @@ ANSWERS = [
             ("m_hat = mean", "m_hat = new_m[i]"),
             ("        new_m[i] = mean\n", ""),
         ),
-        says="what was stored need not be read again",
+        says="instead of reading back what was stored",
         grade="but",
     ),
     Right("a factor for the decay", edit((RESULT, f"w[i] * (ONE - LR * DECAY) - {MOVE}"))),

@@ -54,7 +54,7 @@ ANSWERS = [
                     acc += grad_out[row, col]
                 cuda.atomic.add(grad_bias, col, acc)
         """),
-        says="join the sums in shared memory",
+        says="combine the sums in shared memory",
         grade="but",
     ),
     Wrong(

@@ -77,7 +77,7 @@ ANSWERS = [
                 "            score = score * scale if key <= row else np.float32(-math.inf)\n",
             ),
         ),
-        says="the loop goes on behind the query",
+        says="the loop continues past the query",
         grade="but",
     ),
     Wrong(
@@ -86,7 +86,7 @@ ANSWERS = [
             (LOOP, "for key in range(k.shape[0]):"),
             (SCALED, "            score = score * scale if key <= row else np.float32(-3e38)\n"),
         ),
-        says="the loop goes on behind the query",
+        says="the loop continues past the query",
         grade="but",
     ),
     Wrong(

@@ -54,7 +54,7 @@ ANSWERS = [
             ("parts[tid] += parts[tid + step]", "sums[tid] += sums[tid + step]"),
             ("/ parts[0]", "/ sums[0]"),
         ),
-        says="One array of 128 float32 serves both trees",
+        says="One array of 128 float32 serves both reductions",
         grade="but",
     ),
     Wrong(

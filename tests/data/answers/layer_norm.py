@@ -58,7 +58,7 @@ ANSWERS = [
                 "        mean += rest / size\n",
             )
         ),
-        says="Three walks along the row read each element three times",
+        says="Three passes over the row read each element three times",
         grade="but",
     ),
     Right(

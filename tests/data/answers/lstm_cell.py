@@ -119,7 +119,7 @@ ANSWERS = [
     Wrong(
         "read again",
         over(H, "show * math.tanh(new_c[sample, unit])"),
-        says="what was stored need not be read again",
+        says="instead of reading back what was stored",
         grade="but",
     ),
     Wrong(

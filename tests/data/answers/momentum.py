@@ -24,7 +24,7 @@ ANSWERS = [
                 new_velocity[i] = MU * velocity[i] + grad[i]
                 new_w[i] = w[i] - LR * new_velocity[i]
         """),
-        says="what was stored need not be read again",
+        says="instead of reading back what was stored",
         grade="but",
     ),
     Wrong(

@@ -73,7 +73,7 @@ ANSWERS = [
                 highest[row] = high
                 total[row] = acc
         """),
-        says="give a warp a row",
+        says="use one warp per row",
         grade="but",
     ),
     Wrong("no guard", edit(("if row < x.shape[0]", "if row >= 0")), says="guard the access"),

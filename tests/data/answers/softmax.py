@@ -83,7 +83,7 @@ ANSWERS = [
                 for k in range(x.shape[1]):
                     out[row, k] = math.exp(x[row, k] - high) / total
         """),
-        says="give a warp a row",
+        says="use one warp per row",
         grade="but",
     ),
     Wrong(
