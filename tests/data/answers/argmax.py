@@ -69,7 +69,7 @@ ANSWERS = [
                 "    for i in range(tid * own, min(x.size, tid * own + own))",
             )
         ),
-        says="not a stretch of its own",
+        says="not a contiguous chunk",
         grade="but",
     ),
     Wrong(

@@ -55,7 +55,7 @@ ANSWERS = [
                             acc += value
                 grad_x[row, col] = acc / np.float32(size * size)
         """),
-        says="the others need not be looked at",
+        says="the others need not be read",
         grade="but",
     ),
     Wrong(

@@ -102,7 +102,7 @@ ANSWERS = [
             if i < x.size:
                 cuda.atomic.add(partials, cuda.blockIdx.x, x[i])
         """),
-        says="add in a tree in shared memory",
+        says="reduce with a tree in shared memory",
         grade="but",
     ),
     Wrong(
@@ -119,7 +119,7 @@ ANSWERS = [
             if cuda.threadIdx.x == 0:
                 partials[cuda.blockIdx.x] = total[0]
         """),
-        says="add pairs of numbers in a tree",
+        says="add pairs of values in a tree",
         grade="but",
     ),
     Wrong(

@@ -11,7 +11,7 @@ ANSWERS = [
                 if i < x.size:
                     out[i] = math.sqrt(x[i])
         """),
-        says="step by the number of all threads",
+        says="stride by the total number of threads",
         grade="but",
     ),
     Wrong(
@@ -51,7 +51,7 @@ ANSWERS = [
                 i = x.size - 1 - k
                 out[i] = math.sqrt(x[i])
         """),
-        says="counted from element 0, where a sector begins",
+        says="starting from element 0, where a sector begins",
         grade="but",
     ),
     Right(

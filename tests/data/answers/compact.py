@@ -38,7 +38,7 @@ ANSWERS = [
             ("out[ends[i] - 1]", "out[cuda.atomic.add(count, 0, 1)]"),
             ("from gpukit import cuda", "from numpy import int32\n\nfrom gpukit import cuda"),
         ),
-        says="in the order in which threads come",
+        says="in the order in which threads arrive",
         grade="but",
     ),
     Wrong(
@@ -50,7 +50,7 @@ ANSWERS = [
                 if ends[i] > before:
                     out[before] = x[i]
         """),
-        says="with no look at the neighbour's ends[i - 1]",
+        says="without reading the neighbour's ends[i - 1]",
         grade="but",
     ),
     Right(

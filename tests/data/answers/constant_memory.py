@@ -67,7 +67,7 @@ ANSWERS = [
                 acc = (acc * v + np.float32(2.5)) * v * v + np.float32(0.75)
                 out[i] = acc * v if most > 0 else most
         """),
-        says="Numbers written into the code",
+        says="Hard-coded coefficients",
         grade="but",
     ),
     Wrong(

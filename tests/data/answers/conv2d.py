@@ -39,7 +39,7 @@ ANSWERS = [
             ("                        acc += ", "                        out[f, row, col] += "),
             ("        out[f, row, col] = acc\n", ""),
         ),
-        says="The sum is kept in a variable",
+        says="Keep the sum in a variable",
         grade="but",
     ),
     Wrong(
@@ -58,7 +58,7 @@ ANSWERS = [
                                     acc += weight[f, c, m, n] * x[c, i, j]
                     out[f, row, s] = acc
         """),
-        says="stores the one result that is its own",
+        says="stores only its own result",
         grade="but",
     ),
     Right(

@@ -56,7 +56,7 @@ ANSWERS = [
                 acc += grad_out[row, col] * x[row + m, col + n]
             cuda.atomic.add(grad_weight, (m, n), acc)
         """),
-        says="add in a tree in shared memory",
+        says="reduce with a tree in shared memory",
         grade="but",
     ),
     Wrong(

@@ -45,7 +45,7 @@ ANSWERS = [
     Wrong(
         "a tile of float64",
         edit(("(TILE, PITCH), np.float32", "(TILE, PITCH), np.float64")),
-        says="A tile of float64 takes still more",
+        says="A float64 tile takes still more",
         grade="but",
     ),
     Right("a pitch of 65", edit(("TILE + 1", "2 * TILE + 1"))),

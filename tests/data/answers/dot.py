@@ -21,7 +21,7 @@ ANSWERS = [
             if i < a.size:
                 cuda.atomic.add(out, 0, a[i] * b[i])
         """),
-        says="add up in the block first",
+        says="reduce within the block",
         grade="but",
     ),
     Wrong(

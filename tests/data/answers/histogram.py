@@ -68,7 +68,7 @@ ANSWERS = [
                 "for k in range(BINS if tid == 0 else 0):\n        cuda.atomic",
             )
         ),
-        says="All threads share the handing on",
+        says="All threads share the final update",
         grade="but",
     ),
     Right(

@@ -39,7 +39,7 @@ ANSWERS = [
                 for p in range(cols.shape[1]):
                     cols[tap, p] = x[c, p // across + m, p % across + n]
         """),
-        says="stores the one element that is its own",
+        says="stores only its own element",
         grade="but",
     ),
     serial("""

@@ -13,7 +13,7 @@ ANSWERS = [
                     acc += a[row, k] * x[k]
                 out[row] = acc
         """),
-        says="give a warp a row",
+        says="use one warp per row",
         grade="but",
     ),
     Wrong(

@@ -58,7 +58,7 @@ ANSWERS = [
     Wrong(
         "a tile of float64",
         edit(("(TILE, PITCH), np.float32", "(TILE, PITCH), np.float64")),
-        says="A tile of float64 takes still more",
+        says="A float64 tile takes still more",
         grade="but",
     ),
     Wrong(

@@ -48,7 +48,7 @@ ANSWERS = [
             if i < x.size:
                 cuda.atomic.add(partials, i // 32, x[i])
         """),
-        says="add by shuffles, then lane 0 stores",
+        says="add with shuffles, then lane 0 stores",
         grade="but",
     ),
     Wrong(
