@@ -27,7 +27,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ANSWER = "answer.py"
+ANSWER, MISTAKES = "answer.py", "mistakes.toml"
 SEED = 20261120
 _RESTORE = "Bring the folder back from your copy of the project: git checkout, or unpack it again."
 
@@ -106,14 +106,9 @@ class Exercise:
         return file if file.exists() else None
 
     @property
-    def mistakes(self) -> dict[str, Any]:
-        """The edits of the solution that make a known mistake, by the sentence that names it.
-
-        An edit is a list of pairs, an old and a new piece of text, or a text of lines that replace
-        all that stands under the docstring of `entry`.
-        """
-        found: dict[str, Any] = _module(self.folder, "mistakes.py", ("MISTAKES",)).MISTAKES
-        return found
+    def mistakes(self) -> tuple[dict[str, Any], ...]:
+        """The tables of `mistakes.toml`: each a sentence and the edit of the solution it names."""
+        return tuple(_toml(_there(self.folder, MISTAKES)).get("mistake", ()))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -168,6 +163,14 @@ def _there(folder: Path, name: str) -> Path:
     if not file.exists():
         raise ExerciseError(f"{file}: expected a file of the exercise, got none. {_RESTORE}")
     return file
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    """Return the tables of a file, or raise saying where it is no TOML."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ExerciseError(f"{file}: expected readable TOML, got: {error}. {_RESTORE}") from error
 
 
 @functools.cache

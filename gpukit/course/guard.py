@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpukit import files
-from gpukit.course import progress, trail
+from gpukit.course import catalogue, progress, trail
 from gpukit.course.catalogue import Exercise
 
 OWN = {
@@ -20,7 +20,7 @@ OWN = {
     "starter.py",
     "solution.py",
     "cases.py",
-    "mistakes.py",
+    catalogue.MISTAKES,
     "driver.py",
 }
 

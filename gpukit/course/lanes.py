@@ -1,4 +1,4 @@
-"""Rows for kernels with a warp per row, and numbers with which they begin a maximum."""
+"""Rows for kernels with a warp per row, and numbers with which people begin a maximum."""
 
 from __future__ import annotations
 

@@ -6,19 +6,17 @@ kernel in plain Python (`interpreter`), host code in a process of its own.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from gpukit import files
-from gpukit.course import compare, interpreter, variations
+from gpukit.course import compare, edits, interpreter, variations
 from gpukit.course.case import Array, Case
-from gpukit.course.catalogue import Exercise, ExerciseError
+from gpukit.course.catalogue import MISTAKES, Exercise, ExerciseError
 from gpukit.course.runner import Child
 from gpukit.course.variations import Variation
 
@@ -27,43 +25,51 @@ MOST_WORK, LEAST_CASES = 300_000, 3
 # Seconds that a mistake in host code may take (the answer with the same values took less), and
 # that all variations of a solution may take.
 SECONDS = 5.0
-Pairs = Iterable[tuple[str, str]]
 Outputs = list[tuple[Case, dict[str, Array]]]
-
-
-def edited(text: str, pairs: Pairs) -> str:
-    """Return a text with pieces replaced, each of which must be there once; else a ValueError."""
-    for old, new in pairs:
-        if text.count(old) != 1:
-            raise ValueError(
-                f"expected {old!r} once in the solution, got it {text.count(old)} times"
-            )
-        text = text.replace(old, new)
-    return text
-
-
-def with_body(text: str, entry: str, lines: str) -> str:
-    """Return a text with other lines under the docstring of its function `entry`."""
-    (function,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == entry]
-    assert isinstance(function, ast.FunctionDef)
-    given, docstring = text.splitlines(), function.body[0]
-    own = textwrap.indent(textwrap.dedent(lines).strip("\n"), "    ").splitlines()
-    return "\n".join([*given[: docstring.end_lineno], *own, *given[function.end_lineno :], ""])
 
 
 def of(exercise: Exercise) -> dict[str, str]:
     """Return the edited solutions by their sentences, or raise saying which edit does not fit."""
     solution, found = exercise.solution.read_text(encoding="utf-8"), {}
-    for sentence, change in exercise.mistakes.items():
+    for mistake in exercise.mistakes:
         try:
-            found[sentence] = (
-                with_body(solution, exercise.entry, change)
-                if isinstance(change, str)
-                else edited(solution, change)
-            )
-        except (ValueError, TypeError) as error:
-            raise ExerciseError(f"{exercise.folder}/mistakes.py: {sentence!r}: {error}.") from error
+            for says, change in _rows(mistake):
+                found[says] = changed(solution, exercise.entry, change)
+        except KeyError as error:
+            raise ExerciseError(
+                f"{exercise.folder}/{MISTAKES}: expected the field {error}, got none."
+            ) from error
+        except ValueError as error:
+            raise ExerciseError(
+                f"{exercise.folder}/{MISTAKES}: {mistake['says']!r}: {error}."
+            ) from error
     return found
+
+
+def _rows(mistake: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Generate a sentence and its change for each row of the lists that a mistake may have.
+
+    `start = ["-100", "-1000"]` makes two mistakes, in which `{start}` stands for -100 and -1000.
+    """
+    lists = {key: values for key, values in mistake.items() if isinstance(values, list)}
+    for row in zip(*lists.values(), strict=True) if lists else [()]:
+        filled = {key: text for key, text in mistake.items() if key not in lists}
+        for key, value in zip(lists, row, strict=True):
+            filled = {k: text.replace(f"{{{key}}}", value) for k, text in filled.items()}
+        yield filled.pop("says"), filled
+
+
+def changed(solution: str, entry: str, change: Mapping[str, str]) -> str:
+    """Return a solution as changed by the keys of a TOML table.
+
+    `edit` holds hunks, `body` the lines that replace all that stands under the docstring of
+    `entry`, and `whole` a file of its own.
+    """
+    if "whole" in change:
+        return change["whole"]
+    if "body" in change:
+        return edits.with_body(solution, entry, change["body"])
+    return edits.edited(solution, change["edit"])
 
 
 def work(case: Case) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gpukit.course import catalogue, grade, workbook
+from tests.course.changes import Change
 from tests.course.workbooks import LESSON, SECOND, write_lesson
-from tests.data.answers import Change
 from tests.exercises import forked
 from tests.notebooks import running
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.data.answers import edit
+from tests.course.changes import edit
 
 
 @pytest.mark.slow

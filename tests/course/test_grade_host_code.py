@@ -1,6 +1,6 @@
 """Answers that are host code, a tape or a training step, and what they are told."""
 
-from tests.data.answers import edit
+from tests.course.changes import edit
 
 
 def test_what_is_computed_is_shown_where_host_code_fails(attempt):

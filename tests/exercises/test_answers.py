@@ -4,34 +4,27 @@ Every change is tried with the wrong answers that are hardest to tell from the s
 an unusual right one of every fourth exercise; all others wait for `make test-all`.
 """
 
-import importlib
-
 import pytest
 
 from gpukit.course import catalogue, grade
 from tests import often
-from tests.data.answers import Right, Wrong
+from tests.exercises import answers
 
 pytestmark = pytest.mark.answers
 EXERCISES = catalogue.every()
-ANSWERS = [
-    (exercise, answer)
-    for exercise in EXERCISES
-    for answer in importlib.import_module(f"tests.data.answers.{exercise.name}").ANSWERS
-]
 LEAST_WRONG, LEAST_RIGHT = 5, 2
 
 
 def graded(exercise, answer, folder):
     file = folder / "answer.py"
-    file.write_text(answer.change(exercise), encoding="utf-8")
+    file.write_text(answer.text, encoding="utf-8")
     return grade.run(exercise, file)
 
 
 def changed_lines(exercise, answer):
     """Return how many lines of an answer are not the solution's, or the other way round."""
     solution = exercise.solution.read_text(encoding="utf-8")
-    return len({*solution.splitlines()} ^ {*answer.change(exercise).splitlines()})
+    return len({*solution.splitlines()} ^ {*answer.text.splitlines()})
 
 
 def of_kind(kind, nearest, step=1):
@@ -41,16 +34,15 @@ def of_kind(kind, nearest, step=1):
     """
     rows = []
     for number, exercise in enumerate(EXERCISES):
-        answers = [a for other, a in ANSWERS if other is exercise and isinstance(a, kind)]
-        answers.sort(key=lambda answer: changed_lines(exercise, answer))
-        for place, answer in enumerate(answers):
+        ordered = sorted(kind(exercise), key=lambda answer: changed_lines(exercise, answer))
+        for place, answer in enumerate(ordered):
             name = f"{exercise.name}: {answer.name}"
             often_run = place < nearest and number % step == 0
             rows.append(often.row(exercise, answer, often=often_run, name=name))
     return pytest.mark.parametrize(("exercise", "answer"), rows)
 
 
-@of_kind(Wrong, nearest=3)
+@of_kind(answers.wrong, nearest=3)
 def test_a_wrong_answer_is_explained_by_its_mistake(exercise, answer, tmp_path):
     report = graded(exercise, answer, tmp_path)
     assert report.status != "right"
@@ -58,7 +50,7 @@ def test_a_wrong_answer_is_explained_by_its_mistake(exercise, answer, tmp_path):
     assert " ".join(answer.says.split()) in " ".join(report.why.split())
 
 
-@of_kind(Right, nearest=1, step=4)
+@of_kind(answers.right, nearest=1, step=4)
 def test_an_unusual_right_answer_is_right(exercise, answer, tmp_path):
     report = graded(exercise, answer, tmp_path)
     assert report.passed, report.why
@@ -66,6 +58,5 @@ def test_an_unusual_right_answer_is_right(exercise, answer, tmp_path):
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
 def test_each_exercise_has_wrong_and_right_answers(exercise):
-    kinds = [type(answer) for other, answer in ANSWERS if other is exercise]
-    assert kinds.count(Wrong) + len(exercise.mistakes) >= LEAST_WRONG
-    assert kinds.count(Right) >= LEAST_RIGHT
+    assert len(answers.wrong(exercise)) + len(exercise.mistakes) >= LEAST_WRONG
+    assert len(answers.right(exercise)) >= LEAST_RIGHT

@@ -11,11 +11,11 @@ import pytest
 
 from gpukit.checked.finding import KINDS
 from gpukit.course import case as case_module
-from gpukit.course import catalogue, contracts, grade, runner, verdicts
+from gpukit.course import catalogue, contracts, grade, mistakes, runner, verdicts
 from tests import often
 
 EXERCISES = catalogue.every()
-FILES = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "mistakes.py"}
+FILES = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "mistakes.toml"}
 KERNELS = [exercise for exercise in EXERCISES if not exercise.driver]
 
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
@@ -90,7 +90,7 @@ def test_the_solution_is_right_in_every_small_shape(exercise):
 
 @each
 def test_the_sentences_of_mistakes_are_sentences(exercise):
-    assert all(len(sentence.split()) >= 5 for sentence in exercise.mistakes)
+    assert all(len(sentence.split()) >= 5 for sentence in mistakes.of(exercise))
 
 
 @each_kernel

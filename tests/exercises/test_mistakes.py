@@ -1,11 +1,10 @@
 """Each known mistake is told from all others, and its sentence is what a learner reads."""
 
-import importlib
-
 import pytest
 
 from gpukit.course import catalogue, compare, grade, interpreter, mistakes
 from tests import often
+from tests.exercises import answers
 
 EXERCISES = catalogue.every()
 KERNELS = [exercise for exercise in EXERCISES if not exercise.driver]
@@ -56,8 +55,7 @@ def is_wrong(exercise, case, got):
 
 def explained_otherwise(exercise):
     """Return the edited solutions that stand among the answers, where a finding explains them."""
-    answers = importlib.import_module(f"tests.data.answers.{exercise.name}").ANSWERS
-    return {answer.change(exercise) for answer in answers}
+    return {answer.text for answer in answers.wrong(exercise) + answers.right(exercise)}
 
 
 def rows():

@@ -260,7 +260,7 @@ class ThreadLoops:
         return [*before, ast.If(conditions.conjunction([*tests, *free]), fast, [slow])]
 
     def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[Any]) -> bool:
-        """Tell whether a loop is long and keeps checks, so that LLVM does not vectorize it anyway."""
+        """Tell whether a loop is long and keeps checks, so that LLVM cannot vectorize it."""
         return (
             self.options.boundscheck
             and sum(1 for _ in tree.statements(thread_loop.body)) >= _LONG

@@ -1,0 +1,64 @@
+"""Wrong answers that must be explained, and unusual right ones that must pass, by exercise.
+
+`tests/data/answers/NAME.toml` holds those of the exercise NAME, each as a change of its solution:
+`edit` (`gpukit.course.edits`), `body` or `whole` (`gpukit.course.mistakes.changed`).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import NamedTuple
+
+from gpukit.course import mistakes
+from gpukit.course.catalogue import Exercise
+from tests.conftest import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+class Wrong(NamedTuple):
+    """A wrong answer: its mistake in words, and a piece of the explanation that fits it.
+
+    `grade` is "wrong", or "but" where only a contract is broken.
+    """
+
+    name: str
+    text: str
+    says: str
+    grade: str
+
+
+class Right(NamedTuple):
+    """A right answer that is unlike the solution."""
+
+    name: str
+    text: str
+
+
+@functools.cache
+def wrong(exercise: Exercise) -> list[Wrong]:
+    """Return the wrong answers to an exercise."""
+    return [
+        Wrong(one["name"], _text(exercise, one), one["says"], one.get("grade", "wrong"))
+        for one in _tables(exercise)["wrong"]
+    ]
+
+
+@functools.cache
+def right(exercise: Exercise) -> list[Right]:
+    """Return the right answers to an exercise."""
+    return [Right(one["name"], _text(exercise, one)) for one in _tables(exercise)["right"]]
+
+
+def _tables(exercise: Exercise) -> dict[str, list[dict[str, str]]]:
+    file = ROOT / "tests" / "data" / "answers" / f"{exercise.name}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _text(exercise: Exercise, change: dict[str, str]) -> str:
+    solution = exercise.solution.read_text(encoding="utf-8")
+    return mistakes.changed(solution, exercise.entry, change)
