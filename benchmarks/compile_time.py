@@ -1,32 +1,26 @@
-"""How much processor time the first launch of a kernel takes, its code not on the disk.
+"""Processor time of the first launch of a kernel whose code is not in the disk cache.
 
-    python benchmarks/compile_time.py [--tree OTHER] [--rounds 5] [--json out.json] [--write]
+    python -m benchmarks.compile_time [--tree OTHER] [--rounds 5] [--json out.json] [--write]
 
-Every launch has a process of its own, which has imported Numba and NumPy before the clock starts.
-With `--tree`, a folder that holds another version of gpukit, both are measured in turns. Figures
-are medians of processor time, which says more than time passed where a machine is busy.
+Each launch runs in a fresh process, which imports Numba and NumPy before the clock starts. With
+`--tree`, a folder that holds another version of gpukit, both versions are measured in turns.
+Figures are medians of processor time, which other programs disturb less than wall time.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from benchmarks import harness
 
-from benchmarks.speed import load, machine, put  # noqa: E402
-
-# The child takes gpukit from its first argument, and the program below from this tree.
+# A child imports gpukit from its argument.
 CHILD = """
 import sys, time
-sys.path[:0] = sys.argv[1], sys.argv[2]
+sys.path.insert(0, sys.argv[1])
 import numba, numpy as np
 from gpukit import cuda
 rng = np.random.default_rng(1)
@@ -35,13 +29,11 @@ start = time.process_time()
 {launch}
 print(time.process_time() - start)
 """
-OVERLAP = """
-import importlib.util
-spec = importlib.util.spec_from_file_location("cases", sys.argv[2] + "/benchmarks/compile_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
-boxes = rng.random((130, 5)).astype(np.float32)
-out = np.full((130, 130), np.nan, np.float32)
+ATTENTION = """
+import gpukit
+grad, query, key, value = rng.random((4, 1, 2, 64, 32), np.float32)
+kept = np.empty((1, 2, 64), np.float32)
+out = gpukit.scaled_dot_product_attention(query, key, value, logsumexp=kept)
 """
 TRAINING = """
 from gpukit import nn
@@ -53,10 +45,6 @@ images = rng.random((16, 1, 8, 8), dtype=np.float32)
 batches = nn.Loader(images, np.arange(16) % 10, batch=16)
 """
 PROGRAMS = {
-    "rotated boxes, 9 device functions": (
-        OVERLAP,
-        "cases.rotated_overlap_kernel[(3, 3), 64](boxes, boxes, -1, out)",
-    ),
     "matmul, tiled": (
         "import gpukit; a, b = rng.random((2, 64, 64), np.float32)",
         "gpukit.matmul(a, b, variant='tiled')",
@@ -66,6 +54,10 @@ PROGRAMS = {
         "gpukit.matmul(a, b, variant='register_tile_2d')",
     ),
     "argmax": ("import gpukit; x = rng.random(1000, np.float32)", "gpukit.argmax(x)"),
+    "attention backward, tiled, 3 kernels": (
+        ATTENTION,
+        "gpukit.scaled_dot_product_attention_backward(grad, query, key, value, out, kept)",
+    ),
     "a training step of a convolutional network, 20 kernels": (
         TRAINING,
         "nn.fit(model, nn.AdamW(parameters, lr=0.01), batches, epochs=1)",
@@ -78,26 +70,35 @@ def child(tree: Path, name: str) -> float:
     prepare, launch = PROGRAMS[name]
     text = CHILD.format(prepare=prepare, launch=launch)
     done = subprocess.run(
-        [sys.executable, "-c", text, str(tree), str(ROOT)],
+        [sys.executable, "-c", text, str(tree)],
         env={**os.environ, "GPUKIT_CACHE": "0", "GPUKIT_TARGET": "cpu", "PYTHONPATH": ""},
         cwd=tree,
         capture_output=True,
         text=True,
         check=True,
     )
-    return float(done.stdout.splitlines()[-1])  # a training prints its losses before
+    return float(done.stdout.splitlines()[-1])  # training prints losses first
+
+
+def table(times: dict[str, dict[str, list[float]]]) -> str:
+    """Return the medians as a Markdown table, with those of the other version if there is one."""
+    rows = []
+    for name, sides in times.items():
+        now = statistics.median(sides["now"])
+        was = statistics.median(sides["before"]) if "before" in sides else None
+        before, ratio = ("-", "-") if was is None else (f"{was:.2f}", f"{now / was:.2f}")
+        rows.append([name, before, f"{now:.2f}", ratio])
+    return harness.markdown(["first launch", "before", "now", "now / before"], rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--tree", type=Path, help="a folder with another version of gpukit")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write", action="store_true", help="write docs/speed.md")
     options = parser.parse_args(arguments)
-    trees = {"now": ROOT} | ({"before": options.tree} if options.tree else {})
-    before = load()
+    trees = {"now": harness.ROOT} | ({"before": options.tree} if options.tree else {})
+    before = harness.load()
     times: dict[str, dict[str, list[float]]] = {
         name: {side: [] for side in trees} for name in PROGRAMS
     }
@@ -105,31 +106,13 @@ def main(arguments: list[str] | None = None) -> int:
         for name in PROGRAMS:
             for side, tree in trees.items():
                 times[name][side].append(child(tree, name))
-    loads = f"{before} before, {load()} after"
-    text = (
-        f"Seconds of processor time, medians of {options.rounds}, on: {machine()}. "
-        f"Load average {loads}.\n\n{table(times)}"
+    about = (
+        f"Seconds of processor time, medians of {options.rounds}, on: {harness.machine()}. "
+        f"Load average {before} before, {harness.load()} after."
     )
-    print(text)
-    if options.write:
-        put("compile time", text)
-    if options.json:
-        made = {"machine": machine(), "load": loads, "seconds": times}
-        options.json.write_text(json.dumps(made, indent=1) + "\n")
+    record = {"about": about, "seconds": times}
+    harness.finish(options, "compile time", f"{about}\n\n{table(times)}", record)
     return 0
-
-
-def table(times: dict[str, dict[str, list[float]]]) -> str:
-    """Return medians as a Markdown table; with what was before where that was measured."""
-    lines = ["| first launch | before | now | now / before |", "|---|---:|---:|---:|"]
-    for name, sides in times.items():
-        now = statistics.median(sides["now"])
-        if "before" in sides:
-            was = statistics.median(sides["before"])
-            lines.append(f"| {name} | {was:.2f} | {now:.2f} | {now / was:.2f} |")
-        else:
-            lines.append(f"| {name} | - | {now:.2f} | - |")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
 """How long a learner waits: imports, the command's help, first launches, warm launches.
 
-    python benchmarks/latency.py [--processes 7] [--json out.json] [--write]
+    python -m benchmarks.latency [--processes 7] [--json out.json] [--write]
 
-Every figure is the median over several fresh processes; the smallest is given beside it. A first
-launch is timed twice: as it comes, with the import of numba inside it if it needs numba, and with
-numba imported before the clock starts.
+Each figure is the median over fresh processes; the least is given beside it. A cold first launch
+has an empty cache folder, a cached one the folder that another process filled. A first launch is
+timed twice: with the import of Numba, if it needs one, and with Numba imported before the clock
+starts. Processor time does not depend on what else the machine is doing.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import functools
 import os
 import statistics
 import subprocess
@@ -18,16 +18,11 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from benchmarks import harness
+from gpukit.bench.report import duration
 
-from benchmarks import speed  # noqa: E402
-
-# What the children run; each prints seconds passed and seconds of processor time.
+# What the child processes run; each prints seconds elapsed and seconds of processor time.
 CLOCK = """
 import os, time
 def clock():
@@ -51,10 +46,10 @@ tiled.matmul_tiled_kernel[(grid, grid), (tiled.TILE, tiled.TILE)](a, b, out)
 tell(start)
 assert np.allclose(out, a @ b, rtol=1e-4), "the product is wrong"
 """
-HANDWRITTEN = """
+BY_HAND = """
 start = clock()
-from benchmarks import handwritten
-handwritten.matmul_tiled(a, b, out)
+from benchmarks.plain_loops.by_hand_matrices import matmul_tiled
+matmul_tiled((grid, grid), (tiled.TILE, tiled.TILE), a, b, out)
 tell(start)
 assert np.allclose(out, a @ b, rtol=1e-4), "the product is wrong"
 """
@@ -70,28 +65,29 @@ for _ in range({launches}):
     kernel[1, 32](a, b, out)
 tell(start, {launches})
 """
+Seconds = tuple[float, float]  # elapsed, and of the processor
 
 
 @dataclass
 class Wait:
-    """One waiting time: (passed, processor) seconds of every process, and the most allowed."""
+    """A waiting time: the seconds of each process, and the most allowed."""
 
     name: str
-    seconds: list[tuple[float, float]]
     most: float | None
+    seconds: list[Seconds]
 
     @property
     def median(self) -> float:
-        """The median over the processes of the seconds passed."""
-        return statistics.median(passed for passed, _ in self.seconds)
+        """The median of the seconds elapsed."""
+        return statistics.median(elapsed for elapsed, _ in self.seconds)
 
     @property
     def processor(self) -> float:
-        """The median over the processes of processor time."""
+        """The median of the processor time."""
         return statistics.median(used for _, used in self.seconds)
 
 
-def child(code: str, *, cache: str | None = None) -> tuple[float, float]:
+def child(code: str, *, cache: str | None = None) -> Seconds:
     """Run code in a fresh process and return the two numbers that it prints."""
     made = subprocess.run(
         [sys.executable, "-c", code],
@@ -102,28 +98,33 @@ def child(code: str, *, cache: str | None = None) -> tuple[float, float]:
         timeout=600,
     )
     if made.returncode:
-        raise SystemExit(f"a child failed:\n{made.stderr}")
-    passed, used = made.stdout.split()[-2:]
-    return float(passed), float(used)
+        raise SystemExit(f"a child process failed:\n{made.stderr}")
+    elapsed, used = made.stdout.split()[-2:]
+    return float(elapsed), float(used)
 
 
 def environment(cache: str | None) -> dict[str, str]:
-    """Return this process's variables, with gpukit to be found and a cache folder of its own."""
-    path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
+    """Return the environment of a child: gpukit on its path, and its own cache folder."""
+    path = os.pathsep.join(p for p in (str(harness.ROOT), os.environ.get("PYTHONPATH")) if p)
     cached = {"GPUKIT_CACHE_DIR": cache} if cache else {}
-    # What a person has: modules are compiled to bytecode once, not by every process anew.
+    # As for a learner, modules are compiled to bytecode once, not in every process.
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "PYTHONPATH": path, **cached}
 
 
-def process(*words: str) -> tuple[float, float]:
+def line(text: str) -> Seconds:
+    """Return the seconds of a line of Python."""
+    return child(IMPORT.format(line=text))
+
+
+def process(*words: str) -> Seconds:
     """Return the seconds of `python WORDS` from start to end."""
-    line = f"subprocess.run([sys.executable, *{words!r}], check=True, stdout=subprocess.DEVNULL)"
-    return child(f"import subprocess, sys\n{IMPORT.format(line=line)}")
+    run = f"subprocess.run([sys.executable, *{words!r}], check=True, stdout=subprocess.DEVNULL)"
+    return child(f"import subprocess, sys\n{IMPORT.format(line=run)}")
 
 
-def first_launch(side: int, *, cached: bool, numba_first: bool) -> tuple[float, float]:
-    """Return the seconds of the first launch, from an empty cache folder or a filled one."""
+def first_launch(side: int, *, cached: bool, numba_first: bool) -> Seconds:
+    """Return the seconds of the first launch, from an empty or a filled cache folder."""
     numba = "import numba\nimport numba.core.registry\n" if numba_first else ""
     code = CLOCK + numba + (PREPARE + LAUNCH).format(side=side)
     with tempfile.TemporaryDirectory() as folder:
@@ -133,53 +134,28 @@ def first_launch(side: int, *, cached: bool, numba_first: bool) -> tuple[float, 
 
 
 def waits(processes: int, side: int, launches: int) -> list[Wait]:
-    """Measure all waiting times, process after process, each kind in turn."""
-    kinds: list[tuple[str, float | None, Callable[[], tuple[float, float]]]] = [
-        ("`import gpukit`", 0.5, lambda: child(IMPORT.format(line="import gpukit"))),
-        (
-            "`from gpukit import cuda`",
-            None,
-            lambda: child(IMPORT.format(line="from gpukit import cuda")),
-        ),
-        (
-            "`import numba`, for information",
-            None,
-            lambda: child(IMPORT.format(line="import numba")),
-        ),
+    """Measure all waiting times, process after process, all kinds in turn."""
+    first = functools.partial(first_launch, side)
+    by_hand = CLOCK + (PREPARE + BY_HAND).format(side=side)
+    warm = CLOCK + WARM.format(launches=launches)
+    kinds: list[tuple[str, float | None, Callable[[], Seconds]]] = [
+        ("`import gpukit`", 0.5, lambda: line("import gpukit")),
+        ("`from gpukit import cuda`", None, lambda: line("from gpukit import cuda")),
+        ("`import numba`, for information", None, lambda: line("import numba")),
         ("Python alone, for information", None, lambda: process("-c", "")),
         ("`gpukit --help`, whole process", 0.15, lambda: process("-m", "gpukit.cli", "--help")),
-        (
-            "first launch of tiled matmul, cold",
-            1.5,
-            lambda: first_launch(side, cached=False, numba_first=False),
-        ),
-        (
-            "the same, numba imported before",
-            None,
-            lambda: first_launch(side, cached=False, numba_first=True),
-        ),
-        (
-            "the same loops written by hand in `njit`, for information",
-            None,
-            lambda: child(CLOCK + (PREPARE + HANDWRITTEN).format(side=side)),
-        ),
+        ("first launch of tiled matmul, cold", 1.5, lambda: first(cached=False, numba_first=False)),
+        ("the same, Numba imported before", None, lambda: first(cached=False, numba_first=True)),
+        ("the same loops by hand in `njit`, for information", None, lambda: child(by_hand)),
         (
             "first launch of tiled matmul, from the disk cache",
             0.3,
-            lambda: first_launch(side, cached=True, numba_first=False),
+            lambda: first(cached=True, numba_first=False),
         ),
-        (
-            "the same, numba imported before",
-            None,
-            lambda: first_launch(side, cached=True, numba_first=True),
-        ),
-        (
-            "warm launch of one block of 32 threads",
-            60e-6,
-            lambda: child(CLOCK + WARM.format(launches=launches)),
-        ),
+        ("the same, Numba imported before", None, lambda: first(cached=True, numba_first=True)),
+        ("warm launch of one block of 32 threads", 60e-6, lambda: child(warm)),
     ]
-    found = [Wait(name, [], most) for name, most, _ in kinds]
+    found = [Wait(name, most, []) for name, most, _ in kinds]
     for _ in range(processes):
         for wait, (_, _, measure) in zip(found, kinds, strict=True):
             wait.seconds.append(measure())
@@ -188,47 +164,32 @@ def waits(processes: int, side: int, launches: int) -> list[Wait]:
 
 def table(found: list[Wait]) -> str:
     """Return the waiting times as a Markdown table."""
-    lines = [
-        "| what | median | least | processor time | at most | met |",
-        "|---|---:|---:|---:|---:|---|",
-    ]
+    rows = []
     for wait in found:
-        most = "-" if wait.most is None else duration(wait.most)
-        met = "-" if wait.most is None else ("yes" if wait.median <= wait.most else "NO")
-        times = " | ".join(duration(t) for t in (wait.median, min(wait.seconds)[0], wait.processor))
-        lines.append(f"| {wait.name} | {times} | {most} | {met} |")
-    return "\n".join(lines)
-
-
-def duration(seconds: float) -> str:
-    """Return seconds with the unit that suits them."""
-    for size, unit in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} microseconds"
+        times = [duration(t) for t in (wait.median, min(wait.seconds)[0], wait.processor)]
+        limit = ["-", "-"]
+        if wait.most is not None:
+            limit = [duration(wait.most), harness.yes(wait.median <= wait.most)]
+        rows.append([wait.name, *times, *limit])
+    headers = ["what", "median", "least", "processor time", "at most", "met"]
+    return harness.markdown(headers, rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--processes", type=int, default=7)
     parser.add_argument("--side", type=int, default=64, help="rows and columns of the matrices")
-    parser.add_argument("--launches", type=int, default=5000, help="warm launches in a process")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write", action="store_true", help="write docs/speed.md")
+    parser.add_argument("--launches", type=int, default=5000, help="warm launches per process")
     options = parser.parse_args(arguments)
-    before = speed.load()
+    before = harness.load()
     found = waits(options.processes, options.side, options.launches)
-    text = (
-        f"Medians over {options.processes} processes on: {speed.machine()}. Load average "
-        f"{before} before, {speed.load()} after.\n\n{table(found)}"
+    about = (
+        f"Medians over {options.processes} processes on: {harness.machine()}. Load average "
+        f"{before} before, {harness.load()} after."
     )
-    print(text)
-    if options.write:
-        speed.put("latency", text)
-    if options.json:
-        rows: list[dict[str, Any]] = [asdict(w) | {"median": w.median} for w in found]
-        options.json.write_text(json.dumps({"machine": speed.machine(), "waits": rows}, indent=1))
+    record = {"about": about, "waits": [asdict(w) | {"median": w.median} for w in found]}
+    harness.finish(options, "latency", f"{about}\n\n{table(found)}", record)
     return 0
 
 

@@ -1,257 +1,173 @@
-"""Kernels against NumPy and against loops written by hand, one thread against one thread.
+"""Kernels against NumPy on one thread, with and without bounds checks; and their scaling on cores.
 
-    python benchmarks/speed.py [--n 10000000] [--only transpose] [--json out.json] [--write]
+    python -m benchmarks.speed [KERNEL ...] [--n 10000000] [--json out.json] [--write]
 
-Every row is measured in this one process, in turns, warm; figures are medians, ratios are those
-of medians. `off` is `cuda.jit(boundscheck=False)`, `on` is the default. Every answer is checked
-before it is timed. `--write` puts the table into docs/speed.md.
+The arrays are those of `gpukit bench`, in other sizes. Both builds of a kernel and NumPy run in
+turns in this process: `off` is `cuda.jit(boundscheck=False)`, `on` is the default. Each answer is
+checked before it is timed. Figures are medians, ratios are ratios of medians. The last table
+compares one core with all of them.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import copy
+import math
 import os
-import platform
 import statistics
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
-# One thread against one thread. BLAS reads its variable when NumPy is imported.
-ONE_THREAD = ("OPENBLAS", "OMP", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "NUMBA")
+from benchmarks import harness
+
 if __name__ == "__main__":
-    os.environ.update({f"{name}_NUM_THREADS": "1" for name in ONE_THREAD})
-    os.environ["GPUKIT_THREADS"] = "1"
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    harness.one_thread()
 
-import numpy as np  # noqa: E402  (after the variables that it reads)
+import numpy as np
 
-from benchmarks.speed_cases import GROUPS, Case, Work, product, vector_add  # noqa: E402
-from gpukit import cuda  # noqa: E402
+from gpukit import cuda
+from gpukit.bench import cases, register, timing
 
-Clock = Callable[[], float]
-CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "processor": time.process_time}
-TARGETS = {"off": 1.25, "on": 1.5}
-HANDWRITTEN = 0.8  # the least share of the hand-written loops' speed
-DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
-
-
-# --- Measuring --------------------------------------------------------------------------------
+KERNELS = (
+    "vector_add",
+    "saxpy_grid_stride",
+    "relu",
+    "sigmoid",
+    "tanh",
+    "gelu",
+    "sum_sequential",
+    "sum_atomic",
+    "sum_grid_stride",
+    "transpose_padded",
+    "histogram_privatised",
+)
+SCALED = ("matmul_tiled", "vector_add")
+MOST = {"off": 1.25, "on": 1.5}  # times NumPy's time
 
 
 @dataclass
 class Row:
-    """One case measured: median seconds of each side, by name, and the smallest of them."""
+    """A kernel at one size, and the median and least seconds of each side."""
 
     name: str
-    other: str
+    size: str
     median: dict[str, float]
     least: dict[str, float]
-    rounds: int
-    handwritten: bool
-    information: bool
-    met: dict[str, bool] = field(default_factory=dict)
 
     def ratio(self, side: str) -> float:
-        """Return time over the other's time; against hand-written loops, speed over speed."""
-        ours, theirs = self.median[side], self.median["theirs"]
-        return theirs / ours if self.handwritten else ours / theirs
-
-    def judge(self) -> Row:
-        """Note whether the figures are met; there is none with checks on against the loops."""
-        if self.information:
-            return self
-        if self.handwritten:
-            self.met = {"off": self.ratio("off") >= HANDWRITTEN}
-        else:
-            self.met = {side: self.ratio(side) <= most for side, most in TARGETS.items()}
-        return self
+        """Return the time of a side over NumPy's."""
+        return self.median[side] / self.median["NumPy"]
 
 
-def check(case: Case, work: Work, side: str) -> None:
-    """Poison what will be written, run once (which compiles), and compare."""
-    inside = (slice(1, -1),) * case.out.ndim if "stencil" in case.name else ...
-    case.out[inside] = -1 if case.out.dtype.kind == "i" else np.nan
+def of_size(name: str, n: int, side: int) -> timing.Comparison:
+    """Return a case with n elements, of matrices about as many, or of products side x side."""
+    axes = len(cases.CASES[name].sizes[0])
+    return cases.CASES[name].of(*{1: (n,), 2: (math.isqrt(n),) * 2, 3: (side,) * 3}[axes])
+
+
+def compiled(comparison: timing.Comparison, **options: Any) -> register.Launch:
+    """Return the launches of a case with kernels compiled anew, with more options of `cuda.jit`."""
+    new: dict[int, Any] = {}
+    parts = [copy.copy(part) for part in register.parts_of(comparison.ours)]
+    for part in parts:
+        kernel = part.kernel
+        if id(kernel) not in new:
+            made = cuda.jit(**{**kernel.targetoptions, **options})
+            new[id(kernel)] = made(kernel.py_func)
+        part.kernel = new[id(kernel)]
+    return register.Launches(*parts)
+
+
+def check(comparison: timing.Comparison, work: harness.Work) -> None:
+    """Poison the result, run once, which compiles, and end the program if the answer is wrong."""
+    out = comparison.result()
+    out[...] = np.nan if out.dtype.kind == "f" else -1
     work()
-    error = np.max(np.abs(case.out.astype(np.float64) - case.expected), initial=0.0)
-    if not (error <= case.tolerance):
-        raise SystemExit(f"{case.name}, {side}: the answer is wrong by {error}")
+    if error := timing.mistake(comparison):
+        raise SystemExit(f"{comparison.name}: {error}")
 
 
-def measure(case: Case, rounds: int, clock: Clock = time.perf_counter) -> Row:
-    """Time the three sides in turns; whoever begins changes from round to round."""
-    # A kernel of this file is a plain function: it is decorated here, both ways.
-    function = getattr(case.kernel, "py_func", case.kernel)
-    off, on = cuda.jit(boundscheck=False)(function), cuda.jit(function)
-    sides: dict[str, Work] = {
-        "off": lambda: case.ours(off),
-        "theirs": case.theirs,
-        "on": lambda: case.ours(on),
+def measure(
+    comparison: timing.Comparison, rounds: int, clock: harness.Clock = harness.CLOCKS["wall"]
+) -> Row:
+    """Check both builds of a kernel, then time them and NumPy in turns."""
+    sides: dict[str, harness.Work] = {
+        "off": compiled(comparison, boundscheck=False),
+        "on": compiled(comparison),
     }
-    for side in ("off", "on"):
-        check(case, sides[side], side)
-    samples = interleave(sides, rounds, clock)
-    return Row(
-        case.name,
-        case.other,
-        {s: statistics.median(t) for s, t in samples.items()},
-        {s: min(t) for s, t in samples.items()},
-        rounds,
-        "by hand" in case.other,
-        case.information,
-    ).judge()
+    for work in sides.values():
+        check(comparison, work)
+    sides["NumPy"] = comparison.on(np)
+    return row(comparison.name, comparison.size, harness.interleave(sides, rounds, clock))
 
 
-def interleave(
-    sides: dict[str, Work], rounds: int, clock: Clock = time.perf_counter
-) -> dict[str, list[float]]:
-    """Return the seconds of every round of every side; two rounds warm up and are dropped."""
-    samples: dict[str, list[float]] = {side: [] for side in sides}
-    names = list(sides)
-    for number in range(rounds + 2):
-        turn = number % len(names)
-        for side in names[turn:] + names[:turn]:
-            start = clock()
-            sides[side]()
-            samples[side].append(clock() - start)
-    return {side: times[2:] for side, times in samples.items()}
-
-
-def scaling(n: int, side: int, rounds: int) -> list[dict[str, Any]]:
-    """Time launches of many blocks on all cores and on one, in turns."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+def scaling(comparison: timing.Comparison, cores: int, rounds: int) -> Row:
+    """Time a kernel on one core and on all of them, in turns."""
     before = os.environ.get("GPUKIT_THREADS")
-    found = []
-    for case in (next(product(side)), next(vector_add(n))):
-        sides = {"one": _on_cores(case, 1), "all": _on_cores(case, cores or 1)}
-        check(case, sides["all"], "all cores")
-        times = interleave(sides, rounds)
-        row: dict[str, Any] = {"name": case.name, "cores": cores}
-        for kind, pick in (("median", statistics.median), ("least", min)):
-            row[kind] = {name: pick(t) for name, t in times.items()}
-        found.append(row)
+    sides = {str(n): harness.on_threads(comparison.ours, n) for n in (1, cores)}
+    check(comparison, sides[str(cores)])
+    found = row(comparison.name, comparison.size, harness.interleave(sides, rounds))
     os.environ.pop("GPUKIT_THREADS", None)
     os.environ.update({"GPUKIT_THREADS": before} if before else {})
     return found
 
 
-def _on_cores(case: Case, cores: int) -> Work:
-    def work() -> None:
-        os.environ["GPUKIT_THREADS"] = str(cores)  # read at every launch
-        case.ours(case.kernel)
-
-    return work
-
-
-# --- Telling ----------------------------------------------------------------------------------
-
-
-def machine() -> str:
-    """Return what the figures were measured on, in one line, without names or paths."""
-    import numba
-
-    return (
-        f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, numba {numba.__version__}, {platform.system()}"
+def row(name: str, size: str, samples: dict[str, list[float]]) -> Row:
+    """Return the median and the least of the samples of each side."""
+    median, least = (
+        {side: pick(times) for side, times in samples.items()} for pick in (statistics.median, min)
     )
-
-
-def load() -> str:
-    """Return how many processes want a core, a minute's mean."""
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
-def _processor() -> str:
-    with_names = Path("/proc/cpuinfo")
-    if with_names.exists():
-        for line in with_names.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    return Row(name, size, median, least)
 
 
 def table(rows: list[Row]) -> str:
-    """Return the rows as a Markdown table."""
-    lines = [
-        "| kernel | against | off ms | on ms | theirs ms | off | on | to reach | met |",
-        "|---|---|---:|---:|---:|---:|---:|---|---|",
-    ]
-    for row in rows:
-        goal = ">= 0.8 (speed)" if row.handwritten else "<= 1.25 off, 1.5 on"
-        met = ", ".join(f"{s} {'yes' if ok else 'NO'}" for s, ok in row.met.items())
-        times = " | ".join(f"{1e3 * row.median[s]:.3f}" for s in ("off", "on", "theirs"))
-        ratios = " | ".join(f"{row.ratio(s):.2f}" for s in ("off", "on"))
-        goal = "for information" if row.information else goal
-        lines.append(f"| {row.name} | {row.other} | {times} | {ratios} | {goal} | {met or '-'} |")
-    return "\n".join(lines)
+    """Return the rows against NumPy as Markdown."""
+    headers = ["kernel", "size", "off ms", "on ms", "NumPy ms", "off / NumPy", "on / NumPy", "met"]
+    lines = []
+    for one in rows:
+        times = [f"{1e3 * one.median[side]:.3f}" for side in ("off", "on", "NumPy")]
+        ratios = [f"{one.ratio(side):.2f}" for side in MOST]
+        met = (f"{side} {harness.yes(one.ratio(side) <= most)}" for side, most in MOST.items())
+        lines.append([one.name, one.size, *times, *ratios, ", ".join(met)])
+    return harness.markdown(headers, lines)
 
 
-def scaling_table(found: list[dict[str, Any]]) -> str:
-    """Return the scaling as a Markdown table."""
-    lines = [
-        "| kernel | cores | one core ms | all cores ms | speed-up | of the least times |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for row in found:
-        one, both = row["median"]["one"], row["median"]["all"]
-        least = row["least"]["one"] / row["least"]["all"]
-        lines.append(
-            f"| {row['name']} | {row['cores']} | {1e3 * one:.3f} | {1e3 * both:.3f} "
-            f"| {one / both:.2f} | {least:.2f} |"
-        )
-    return "\n".join(lines)
-
-
-def report(rows: list[Row], spread: list[dict[str, Any]], n: int, loads: str) -> str:
-    """Return all that was measured as Markdown."""
-    return (
-        f"Measured at n = {n:,} on: {machine()}. Load average {loads}.\n\n"
-        f"{table(rows)}\n\n{scaling_table(spread)}"
-    )
-
-
-def put(section: str, text: str, document: Path | None = None) -> None:
-    """Replace one section of docs/speed.md, or another document, between its markers."""
-    document = document or DOCUMENT
-    begin, end = f"<!-- {section} begin -->", f"<!-- {section} end -->"
-    old = document.read_text(encoding="utf-8")
-    before, after = old.partition(begin)[0], old.partition(end)[2]
-    document.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
+def scaling_table(rows: list[Row]) -> str:
+    """Return the times on one core and on all of them as Markdown."""
+    headers = ["kernel", "cores", "one core ms", "all cores ms", "speed-up", "of the least times"]
+    lines = []
+    for found in rows:
+        one, cores = min(found.median, key=int), max(found.median, key=int)
+        times = [f"{1e3 * found.median[side]:.3f}" for side in (one, cores)]
+        ups = [f"{sides[one] / sides[cores]:.2f}" for sides in (found.median, found.least)]
+        lines.append([found.name, cores, *times, *ups])
+    return harness.markdown(headers, lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.parser(__doc__)
+    parser.add_argument("names", nargs="*", metavar="KERNEL", help="default: some of all kinds")
     parser.add_argument("--n", type=int, default=10_000_000)
     parser.add_argument("--side", type=int, default=1024, help="rows and columns for matmul")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", action="append", default=[], choices=[*GROUPS, "matmul"])
-    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="processor when busy")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write", action="store_true", help="write docs/speed.md")
+    parser.add_argument("--clock", choices=harness.CLOCKS, default="wall", help="processor if busy")
     options = parser.parse_args(arguments)
-    wanted = options.only or [*GROUPS, "matmul", "scaling"]
-    before = load()
-    rows: list[Row] = []
-    for name in wanted:
-        makers = GROUPS.get(name) or (product if name == "matmul" else None)
-        for case in makers(options.side if name == "matmul" else options.n) if makers else ():
-            rows.append(measure(case, options.rounds, CLOCKS[options.clock]))
-            print(table(rows[-1:]).splitlines()[-1], flush=True)
-    spread = scaling(options.n, options.side, options.rounds) if "scaling" in wanted else []
-    loads = f"{before} before, {load()} after"
-    text = report(rows, spread, options.n, f"{loads}. Clock: {options.clock}")
-    print(f"\n{text}")
-    if options.write:
-        put("speed", text)
-    if options.json:
-        made = {"machine": machine(), "n": options.n, "load": loads, "scaling": spread}
-        made["rows"] = [asdict(r) | {"ratio": {s: r.ratio(s) for s in TARGETS}} for r in rows]
-        options.json.write_text(json.dumps(made, indent=1))
+    before, rows, spread = harness.load(), [], []
+    for name in options.names or KERNELS:
+        comparison = of_size(cases.choose_one(name), options.n, options.side)
+        rows.append(measure(comparison, options.rounds, harness.CLOCKS[options.clock]))
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    for name in () if options.names else SCALED:
+        comparison = of_size(name, options.n, options.side)
+        spread.append(scaling(comparison, cores or 1, options.rounds))
+    about = (
+        f"Measured on: {harness.machine()}. Load average {before} before, {harness.load()} after. "
+        f"Clock: {options.clock}."
+    )
+    tables = [table(rows), *([scaling_table(spread)] if spread else [])]
+    record = {"about": about, "rows": list(map(asdict, rows)), "scaling": list(map(asdict, spread))}
+    harness.finish(options, "speed", "\n\n".join([about, *tables]), record)
     return 0
 
 

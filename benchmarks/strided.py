@@ -1,69 +1,40 @@
-"""Host functions whose kernels stride through the grid, against NumPy, from small to large arrays.
+"""Host functions with grid-stride kernels against NumPy, from small to large arrays, on all cores.
 
-    python benchmarks/strided.py [--only max] [--json out.json] [--write]
+    python -m benchmarks.strided [--only max] [--json out.json] [--write]
 
-Every row is measured in this one process, in turns, warm, on all cores; each answer is checked
-first. On a machine that does other work, too, the least time says most: a launch that was not
-interrupted. Medians are given beside it. `--write` puts the table into docs/speed.md.
+Both sides run in turns in this process after the answers were compared. On a busy machine the least
+time says most, because it is that of a launch that was not interrupted; medians stand beside it.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from dataclasses import asdict
 
 import numpy as np
 
-from benchmarks.speed import interleave, load, machine, put
+from benchmarks import harness, speed
 from gpukit import launch
 from gpukit.kernels import dot, extremes, histogram, losses, optimizers, reduce, vector
 
-Work = Callable[[], Any]
 SIZES = {100_000: 400, 1_000_000: 100, 10_000_000: 25}  # elements, and rounds
-MOST = {100_000: 5.0, 1_000_000: 2.0, 10_000_000: 2.0}  # times NumPy's time
+MOST = {"100,000": 5.0, "1,000,000": 2.0, "10,000,000": 2.0}  # times NumPy's time
 BINS = 256
 
 
-@dataclass
-class Row:
-    """One function measured at one size: microseconds, the least and the median of both sides."""
-
-    name: str
-    n: int
-    ours: float
-    numpy: float
-    ours_median: float
-    numpy_median: float
-
-    @property
-    def ratio(self) -> float:
-        """Our least time over NumPy's."""
-        return self.ours / self.numpy
-
-
-def pairs(n: int) -> dict[str, tuple[Work, Work]]:
-    """Return, by name, what a host function does and what NumPy does for the same."""
+def pairs(n: int) -> dict[str, tuple[harness.Work, harness.Work]]:
+    """Return, by name, a host function and NumPy's equivalent on the same arrays."""
     rng = np.random.default_rng(20261126)
     x, y = rng.random((2, n), np.float32)
     values = rng.integers(0, BINS, n).astype(np.uint8)
-    out, mine, grad = np.empty(n, np.float32), np.empty(n, np.float32), x.copy()
+    out, scratch, grad = np.empty(n, np.float32), np.empty(n, np.float32), x.copy()
 
-    def saxpy() -> Any:
-        np.multiply(x, np.float32(2.5), out=mine)
-        return np.add(mine, y, out=mine)
+    def saxpy() -> object:
+        np.multiply(x, np.float32(2.5), out=scratch)
+        return np.add(scratch, y, out=scratch)
 
-    def clip() -> Any:
+    def clip() -> object:
         norm = np.sqrt(np.dot(grad, grad))
-        np.multiply(grad, np.float32(1), out=mine)
+        np.multiply(grad, np.float32(1), out=scratch)
         return norm
 
     return {
@@ -84,59 +55,45 @@ def pairs(n: int) -> dict[str, tuple[Work, Work]]:
     }
 
 
-def measure(name: str, n: int, sides: tuple[Work, Work], rounds: int) -> Row:
-    """Check the answer, then time both sides in turns."""
-    ours, numpy = sides
+def measure(name: str, n: int, ours: harness.Work, numpy: harness.Work, rounds: int) -> speed.Row:
+    """Compare the answers, then time both sides in turns."""
     np.testing.assert_allclose(ours(), numpy(), rtol=1e-3)
-    times = interleave({"ours": ours, "numpy": numpy}, rounds)
-    least, median = (
-        {side: 1e6 * pick(t) for side, t in times.items()} for pick in (min, statistics.median)
-    )
-    return Row(name, n, least["ours"], least["numpy"], median["ours"], median["numpy"])
+    return speed.row(name, f"{n:,}", harness.interleave({"ours": ours, "NumPy": numpy}, rounds))
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: list[speed.Row]) -> str:
     """Return the rows as a Markdown table."""
-    lines = [
-        "| function | n | ours, least | NumPy, least | ratio | ours, median | NumPy, median "
-        "| at most | met |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---|",
-    ]
+    headers = ["function", "n", "ours, least", "NumPy, least", "ratio"]
+    headers += ["ours, median", "NumPy, median", "at most", "met"]
+    lines = []
     for row in rows:
-        most = MOST[row.n]
-        lines.append(
-            f"| {row.name} | {row.n:,} | {row.ours:,.1f} | {row.numpy:,.1f} | {row.ratio:.2f} "
-            f"| {row.ours_median:,.1f} | {row.numpy_median:,.1f} | {most:g} "
-            f"| {'yes' if row.ratio <= most else 'NO'} |"
+        ratio, most = row.least["ours"] / row.least["NumPy"], MOST[row.size]
+        least, medians = (
+            [f"{1e6 * seconds:,.1f}" for seconds in found.values()]
+            for found in (row.least, row.median)
         )
-    return "\n".join(lines)
+        limit = [f"{most:g}", harness.yes(ratio <= most)]
+        lines.append([row.name, row.size, *least, f"{ratio:.2f}", *medians, *limit])
+    return harness.markdown(headers, lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--write", action="store_true", help="write docs/speed.md")
+    parser = harness.parser(__doc__)
+    parser.add_argument("--only", action="append", default=[], help="a function")
     options = parser.parse_args(arguments)
-    before, rows = load(), []
+    before, rows = harness.load(), []
     for n, rounds in SIZES.items():
         for name, sides in pairs(n).items():
             if name in options.only or not options.only:
-                rows.append(measure(name, n, sides, rounds))
+                rows.append(measure(name, n, *sides, rounds))
                 print(table(rows[-1:]).splitlines()[-1], flush=True)
-    blocks = launch.resident_blocks(256)
-    loads = f"{before} before, {load()} after"
-    text = (
-        f"Microseconds, on: {machine()}. {blocks} blocks of 256 threads are resident at once. "
-        f"Load average {loads}.\n\n{table(rows)}"
+    about = (
+        f"Microseconds, on: {harness.machine()}. {launch.resident_blocks(256)} blocks of 256 "
+        f"threads are resident at once. Load average {before} before, {harness.load()} after."
     )
-    if options.write:
-        put("strided", text)
-    if options.json:
-        made = {"machine": machine(), "blocks": blocks, "load": loads}
-        made["rows"] = [asdict(row) | {"ratio": row.ratio} for row in rows]
-        options.json.write_text(json.dumps(made, indent=1) + "\n")
+    record = {"about": about, "rows": list(map(asdict, rows))}
+    harness.finish(options, "strided", f"{about}\n\n{table(rows)}", record)
     return 0
 
 

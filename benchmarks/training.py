@@ -1,25 +1,24 @@
-"""Steps of training against PyTorch and NumPy, in turns, one thread each; the share of each kernel.
+"""Training steps against PyTorch and NumPy, in turns, one thread each; the share of each kernel.
 
     python -m benchmarks.training [NAME ...] [--seconds 10] [--write]
     GPUKIT_TARGET=cuda python -m benchmarks.training [NAME ...] [--seconds 3] --json steps.json
 
-A step is forward, loss, backward and the update of SGD with momentum, from the same weights and on
-the same batch; losses are compared before anything is timed. Figures are medians, of time passed
-and of processor time, which other programs disturb less. `--write` puts them into
-docs/benchmarks.md and benchmarks/results/training.json, and leaves those of networks that were not
-measured. PyTorch: `make torch`.
+A step is the forward pass, the loss, the backward pass and the update of SGD with momentum, from
+the same weights and on the same batch; losses are compared before anything is timed. Figures are
+medians of wall time and of processor time, which other programs disturb less. `--write` puts them
+into docs/benchmarks.md and benchmarks/results/training.json, and keeps those of other networks.
+PyTorch: `make torch`.
 
-On a GPU both sides run there, PyTorch eagerly and in float32 without TF32. A sample is the time of
-the host for some steps until the GPU has done them. Each network has a process of its own; all
-compile at once and measure one after the other. `--json` is written after each, and says what a
-process died of.
+On a GPU both sides run there, PyTorch in eager mode and in float32 without TF32. A sample is the
+host's time for some steps until the GPU has finished them. Each network has its own process; all
+compile at the same time and measure one after the other. The JSON is written after each network
+and records why a process failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -31,30 +30,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# One thread each. BLAS reads its variable when NumPy is imported.
+from benchmarks import harness
+
 if __name__ == "__main__":
-    for library in ("OPENBLAS", "OMP", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "NUMBA"):
-        os.environ[f"{library}_NUM_THREADS"] = "1"
-    os.environ["GPUKIT_THREADS"] = "1"
+    harness.one_thread()  # BLAS reads its variable when NumPy is imported
 
 import numpy as np
 import torch
 
 from benchmarks import numpy_steps
 from benchmarks.networks import NETWORKS, PUBLISHED, Network, copy, each, twin
-from benchmarks.speed import load, machine, put
 from gpukit import cuda, launch, nn, target
 from gpukit.bench import gpu
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs" / "benchmarks.md"
-RESULTS = ROOT / "benchmarks" / "results" / "training.json"
+DOCUMENT = harness.ROOT / "docs" / "benchmarks.md"
+RESULTS = harness.ROOT / "benchmarks" / "results" / "training.json"
 RATES: dict[str, Any] = {"lr": 0.001, "momentum": 0.9}
-TOLERANCE = 1e-4  # of the loss, after the steps that warm up
+TOLERANCE = 1e-4  # of the loss, after the warm-up steps
 WARM_UP = 3
-STEPS = 10  # of a sample on a GPU
-LEAST_ROUNDS = 5
-MOST_KERNELS = 4  # of the table
+STEPS = 10  # per sample on a GPU
+MOST_KERNELS = 4  # in the table
+MOST_ROUNDS = 100_000
 ALL = NETWORKS | PUBLISHED
 BY_NUMPY = {
     "mlp": partial(numpy_steps.dense, activation="relu", **RATES),
@@ -63,7 +59,7 @@ BY_NUMPY = {
     "lstm": partial(numpy_steps.lstm, **RATES),
 }
 
-Step = Callable[[], Any]  # returns the loss, where it lies
+Step = Callable[[], Any]  # returns the loss, on the side's device
 
 
 def main() -> None:
@@ -93,25 +89,25 @@ def main() -> None:
             "batch": ALL[name].batch,
             **made,
             "sides": in_turns(sides, chosen.seconds),
-            "load": load(),
+            "load": harness.load(),
             "kernels": kernels(sides["gpukit"]),
         }
         print(report({name: rows[name]}), flush=True)
     if chosen.write:
-        write(rows, f"{machine()}, PyTorch {torch.__version__.partition('+')[0]}")
+        write(rows, f"{harness.machine()}, PyTorch {torch.__version__.partition('+')[0]}")
 
 
 # --- On a GPU --------------------------------------------------------------------------------
 
 
 def in_processes(names: Sequence[str], seconds: float, timeout: float, out: Path) -> None:
-    """Measure networks, each in a process of its own; write what has come out after each."""
+    """Measure each network in a process of its own; write all results so far after each."""
     until = time.monotonic() + timeout
     command = [sys.executable, "-m", "benchmarks.training", "--part", f"--seconds={seconds}"]
     children = {
         name: subprocess.Popen(
             [*command, name],
-            cwd=ROOT,
+            cwd=harness.ROOT,
             text=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -122,17 +118,17 @@ def in_processes(names: Sequence[str], seconds: float, timeout: float, out: Path
     rows: dict[str, Any] = {}
     for name, child in children.items():
         try:  # it compiles, and measures once it has read a line
-            told, errors = child.communicate("go\n", max(until - time.monotonic(), 0))
+            said, errors = child.communicate("go\n", max(until - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             child.kill()
-            told, errors = "", child.communicate()[1] + "\nOut of time."
-        rows[name] = json.loads(told.splitlines()[-1]) if told else {"error": errors[-2000:]}
-        out.write_text(json.dumps(rows, indent=1) + "\n")
+            said, errors = "", child.communicate()[1] + "\nOut of time."
+        rows[name] = json.loads(said.splitlines()[-1]) if said else {"error": errors[-2000:]}
+        harness.save(out, rows)
         print(f"{name:12} {summary(rows[name])}", flush=True)
 
 
 def steps_on_gpu(name: str, seconds: float) -> dict[str, Any]:
-    """Return the times of a step, once both sides have made some and a line has been read."""
+    """Return the times of a step, measured after the warm-up and once a line has been read."""
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     sides, made = steps(ALL[name], None)
     losses = check(name, sides)
@@ -151,7 +147,7 @@ def steps_on_gpu(name: str, seconds: float) -> dict[str, Any]:
 
 
 def by_the_host_and_gpu(step: Step) -> float:
-    """Return the seconds that a step takes, of several that the GPU has done."""
+    """Return the seconds per step, over several that the GPU has finished."""
     start = time.perf_counter()
     for _ in range(STEPS):
         step()
@@ -160,7 +156,7 @@ def by_the_host_and_gpu(step: Step) -> float:
 
 
 def summary(row: dict[str, Any]) -> str:
-    """Return in a line what was found on a GPU."""
+    """Return the result of a network on a GPU in one line."""
     if "error" in row:
         return f"fails: {row['error'].strip().splitlines()[-1:]}"
     times = [f"{side} {1e3 * spread['median']:.3f} ms" for side, spread in row["seconds"].items()]
@@ -173,7 +169,7 @@ def summary(row: dict[str, Any]) -> str:
 def steps(
     network: Network, by_numpy: Callable[..., numpy_steps.Step] | None
 ) -> tuple[dict[str, Step], dict[str, int]]:
-    """Return a step of each side, and how many weights and launches ours has."""
+    """Return a step of each side, and the number of weights."""
     model, rng = network.make(), np.random.default_rng(20261125)
     parameters, other = nn.Parameters(model, seed=0), twin(model)
     copy(parameters, other)
@@ -223,7 +219,7 @@ def _pytorch(module: torch.nn.Module, x: Any, label: Any, device: str) -> Step:
 
 
 def check(name: str, sides: dict[str, Step]) -> dict[str, float]:
-    """Make the steps that warm up; return the losses, or end the program unless they agree."""
+    """Run the warm-up steps; return the losses, or end the program unless they agree."""
     for _ in range(WARM_UP):
         losses = {side: _number(step()) for side, step in sides.items()}
     for side, loss in losses.items():
@@ -239,37 +235,27 @@ def _number(loss: Any) -> float:
 # --- Time ------------------------------------------------------------------------------------
 
 
-def by_the_host(step: Step) -> float:
-    """Return the seconds that a step takes."""
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start
+def both_clocks() -> Any:
+    """Return the milliseconds of the wall clock and of the processor."""
+    return 1e3 * np.array([time.perf_counter(), time.process_time()])
 
 
 def in_turns(sides: dict[str, Step], seconds: float) -> dict[str, Any]:
     """Return the milliseconds of a step of each side: medians, and the least processor time."""
-    passed: dict[str, list[float]] = {side: [] for side in sides}
-    processor: dict[str, list[float]] = {side: [] for side in sides}
-    until, rounds = time.perf_counter() + seconds, 0
-    while rounds < LEAST_ROUNDS or time.perf_counter() < until:
-        names = list(sides)
-        for side in names[rounds % len(names) :] + names[: rounds % len(names)]:
-            start = time.process_time()
-            passed[side].append(1e3 * by_the_host(sides[side]))
-            processor[side].append(1e3 * (time.process_time() - start))
-        rounds += 1
-    return {
-        side: {
-            "ms": statistics.median(passed[side]),
-            "processor_ms": statistics.median(processor[side]),
-            "least_processor_ms": min(processor[side]),
+    found = harness.interleave(sides, MOST_ROUNDS, both_clocks, seconds=seconds)
+    rows = {}
+    for side, samples in found.items():
+        wall, processor = (times.tolist() for times in np.transpose(samples))
+        rows[side] = {
+            "ms": statistics.median(wall),
+            "processor_ms": statistics.median(processor),
+            "least_processor_ms": min(processor),
         }
-        for side in sides
-    }
+    return rows
 
 
 def kernels(step: Step, count: int = 5) -> dict[str, float]:
-    """Return the share of each kernel in a step's processor time, its launches included."""
+    """Return the share of each kernel in a step's processor time, including its launches."""
     from gpukit.cpu.launch import launcher
 
     taken: Counter[str] = Counter()
@@ -288,52 +274,47 @@ def kernels(step: Step, count: int = 5) -> dict[str, float]:
     return {name: spent / whole for name, spent in taken.most_common()}
 
 
-# --- Telling ---------------------------------------------------------------------------------
+# --- Reporting -------------------------------------------------------------------------------
 
 
 def report(rows: dict[str, Any]) -> str:
     """Return the rows as Markdown: times, then kernels."""
-    times = [
-        "| network | batch | weights | gpukit ms | PyTorch ms | NumPy ms | processor: gpukit | "
-        "PyTorch | NumPy | gpukit / PyTorch |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    shares = [
-        "| network | share of a step's processor time | other kernels | between launches |",
-        "|---|---|---:|---:|",
-    ]
+    times, shares = [], []
     for name, row in rows.items():
         sides, batch = row["sides"], " x ".join(map(str, row["batch"]))
-        numbers = " | ".join(
+        numbers = [
             f"{sides[side][what]:.2f}" if side in sides else "-"
             for what in ("ms", "processor_ms")
             for side in ("gpukit", "PyTorch", "NumPy")
-        )
-        times.append(f"| {name} | {batch} | {row['weights']:,} | {numbers} | {ratio(sides):.2f} |")
+        ]
+        times.append([name, batch, f"{row['weights']:,}", *numbers, f"{ratio(sides):.2f}"])
         most = list(row["kernels"].items())[:MOST_KERNELS]
-        told = ", ".join(
-            f"`{kernel.removesuffix('_kernel')}` {share:.0%}" for kernel, share in most
-        )
+        largest = ", ".join(f"`{kernel}` {share:.0%}" for kernel, share in most)
         launched = sum(row["kernels"].values())
         others = launched - sum(share for _, share in most)
-        shares.append(f"| {name} | {told or '-'} | {others:.0%} | {1 - launched:.0%} |")
-    return "\n".join([*times, "", *shares])
+        shares.append([name, largest or "-", f"{others:.0%}", f"{1 - launched:.0%}"])
+    headers = ["network", "batch", "weights", "gpukit ms", "PyTorch ms", "NumPy ms"]
+    headers += ["processor: gpukit", "PyTorch", "NumPy", "gpukit / PyTorch"]
+    of_kernels = ["network", "share of a step's processor time", "other kernels"]
+    of_kernels.append("between launches")
+    tables = harness.markdown(headers, times), harness.markdown(of_kernels, shares)
+    return "\n\n".join(tables)
 
 
 def ratio(sides: dict[str, Any]) -> float:
-    """Return our processor time over PyTorch's, of the least: other programs only add to it."""
+    """Return gpukit's least processor time over PyTorch's: other programs only add to it."""
     ours, theirs = (sides[side]["least_processor_ms"] for side in ("gpukit", "PyTorch"))
     return float(ours / theirs)
 
 
 def write(rows: dict[str, Any], where: str) -> None:
-    """Put rows among those of earlier runs, into the results and the document."""
+    """Merge rows with those of earlier runs and write the results and the document."""
     known = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else {}
     together = {name: (known | rows)[name] for name in ALL if name in known | rows}
-    RESULTS.write_text(json.dumps({"machine": where, "rows": together}, indent=1) + "\n")
+    harness.save(RESULTS, {"machine": where, "rows": together})
     loads = [float(row["load"]) for row in together.values()]
     text = f"Measured on: {where}. Load average {min(loads)} to {max(loads)}.\n\n{report(together)}"
-    put("training", text, DOCUMENT)
+    harness.put("training", text, DOCUMENT)
 
 
 if __name__ == "__main__":

@@ -1,92 +1,66 @@
-"""The benchmarks at small sizes: that they run, check answers and tell; never how fast."""
+"""The benchmarks at small sizes: that they run, check answers and report; never how fast."""
 
+import dataclasses
+import doctest
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks import (
-    against_simulator,
     characters,
+    compile_time,
     float32_mathematics,
     gpu_run,
-    gpu_times,
-    handwritten,
-    kernels_made_and_dropped,
+    harness,
     latency,
     mechanisms,
     speed,
-    speed_cases,
+    strided,
 )
-from gpukit import cuda
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
 
 
-@pytest.mark.parametrize("group", speed_cases.GROUPS)
-@pytest.mark.costly
-def test_both_sides_of_a_speed_case_agree_with_what_is_expected(group: str) -> None:
-    for case in speed_cases.GROUPS[group](SMALL):
-        row = speed.measure(case, rounds=1)
-        assert set(row.median) == {"off", "on", "theirs"}
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
-def test_a_wrong_answer_is_never_timed() -> None:
-    case = next(speed_cases.vector_add(SMALL))
-    case.expected = case.expected + 1
-    with pytest.raises(SystemExit, match="the answer is wrong by 1"):
-        speed.measure(case, rounds=1)
+def small(name: str = "vector_add") -> Any:
+    return speed.of_size(name, SMALL, 33)
 
 
-def test_an_element_that_is_not_written_is_a_wrong_answer() -> None:
-    case = next(speed_cases.vector_add(SMALL))
-    with pytest.raises(SystemExit, match="wrong by nan"):
-        speed.check(case, lambda: None, "off")
+# ---- what all scripts share -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 16, 16), (31, 33, 65), (48, 17, 2)])
-def test_loops_written_by_hand_multiply_matrices(shape: tuple[int, int, int]) -> None:
-    m, k, n = shape
-    rng = np.random.default_rng(7)
-    a, b = rng.normal(size=(m, k)).astype("f4"), rng.normal(size=(k, n)).astype("f4")
-    out = np.full((m, n), np.nan, np.float32)
-    handwritten.compiled()(a, b, out)
-    np.testing.assert_allclose(out, a.astype("f8") @ b, atol=1e-5 * k)
+def test_sides_run_in_turns_and_rounds_that_warm_up_do_not_count() -> None:
+    ran: list[str] = []
+    sides = {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}
+    found = harness.interleave(sides, 2, prepare=lambda: ran.append("-"))
+    assert "".join(ran) == "-a-b-b-a" * 2
+    assert [len(times) for times in found.values()] == [2, 2]
 
 
-def test_the_tiled_product_is_measured_against_both_others() -> None:
-    cases = list(speed_cases.product(33))
-    assert [case.information for case in cases] == [False, True]
-    for case in cases:
-        speed.measure(case, rounds=1)
+def test_no_round_begins_after_the_time_is_up_but_a_few_do() -> None:
+    found = harness.interleave({"a": lambda: None}, 99, seconds=0)
+    assert len(found["a"]) == harness.LEAST_ROUNDS
 
 
-def test_figures_are_judged_by_side_and_rows_for_information_are_not() -> None:
-    times = {"off": 1.2, "on": 1.6, "theirs": 1.0}
-    row = speed.Row("kernel", "np.add", times, times, 3, False, False).judge()
-    assert row.met == {"off": True, "on": False}
-    assert speed.Row("kernel", "np.add", times, times, 3, False, True).judge().met == {}
+def test_columns_of_numbers_are_aligned_to_the_right() -> None:
+    made = harness.markdown(["name", "size", "ms", "%"], [["a", "3 x 4", "1,200.5", "12%"]])
+    assert made.splitlines()[1] == "|---|---|---:|---:|"
 
 
-def test_a_row_of_loops_by_hand_is_judged_by_speed() -> None:
-    times = {"off": 1.0, "on": 1.0, "theirs": 0.79}
-    assert speed.Row("matmul", "by hand", times, times, 3, True, False).judge().met["off"] is False
-
-
-def test_speed_prints_a_table_and_writes_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = tmp_path / "speed.json"
-    arguments = ["--n", "3000", "--rounds", "1", "--only", "vector_add", "--json", str(made)]
-    assert speed.main(arguments) == 0
-    assert "| vector add | np.add(a, b, out=o) |" in capsys.readouterr().out
-    assert json.loads(made.read_text())["rows"][0]["ratio"].keys() == {"off", "on"}
+def test_examples_in_the_docstrings_of_the_harness_hold() -> None:
+    assert doctest.testmod(harness).failed == 0
 
 
 def test_writing_replaces_one_section_and_keeps_the_others(
@@ -94,27 +68,75 @@ def test_writing_replaces_one_section_and_keeps_the_others(
 ) -> None:
     document = tmp_path / "speed.md"
     document.write_text("a\n<!-- speed begin -->\nold\n<!-- speed end -->\nb\n")
-    monkeypatch.setattr(speed, "DOCUMENT", document)
-    speed.put("speed", "new")
+    monkeypatch.setattr(harness, "SPEED", document)
+    harness.put("speed", "new")
     assert document.read_text() == "a\n<!-- speed begin -->\n\nnew\n\n<!-- speed end -->\nb\n"
 
 
 def test_the_committed_table_has_a_section_for_every_script() -> None:
-    text = speed.DOCUMENT.read_text(encoding="utf-8")
-    for section in ("speed", "plain loops", "latency", "simulator"):
+    text = harness.SPEED.read_text(encoding="utf-8")
+    for section in ("speed", "plain loops", "strided", "compile time", "latency"):
         assert f"<!-- {section} begin -->" in text
         assert f"<!-- {section} end -->" in text
 
 
 def test_the_machine_is_told_without_a_path() -> None:
-    assert "/" not in speed.machine()
+    assert "/" not in harness.machine()
+
+
+# ---- speed, latency and compile time --------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*speed.KERNELS, *speed.SCALED])
+@pytest.mark.costly
+def test_both_builds_of_a_kernel_give_the_right_answer(name: str) -> None:
+    row = speed.measure(small(name), rounds=1)
+    assert set(row.median) == {"off", "on", "NumPy"}
+
+
+def test_a_wrong_answer_is_never_timed() -> None:
+    right = small()
+    wrong = dataclasses.replace(right, expected=lambda: right.expected() + 1)
+    with pytest.raises(SystemExit, match="3000 of 3000 values are wrong"):
+        speed.measure(wrong, rounds=1)
+
+
+def test_an_element_that_is_not_written_is_a_wrong_answer() -> None:
+    with pytest.raises(SystemExit, match="got nan"):
+        speed.check(small(), lambda: None)
+
+
+def test_figures_are_judged_by_side() -> None:
+    times = {"off": 1.2, "on": 1.6, "NumPy": 1.0}
+    assert "| off yes, on NO |" in speed.table([speed.Row("kernel", "1", times, times)])
+
+
+def test_speed_prints_a_table_and_writes_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "speed.json"
+    arguments = ["vector_add", "--n", "3000", "--rounds", "1", "--json", str(made)]
+    assert speed.main(arguments) == 0
+    assert "| vector_add | 3,000 |" in capsys.readouterr().out
+    assert json.loads(made.read_text())["rows"][0]["median"].keys() == {"off", "on", "NumPy"}
 
 
 def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUKIT_THREADS", "3")
-    found = speed.scaling(SMALL, 32, rounds=1)
-    assert [one["name"] for one in found] == ["matmul tiled 32", "vector add"]
-    assert speed.os.environ["GPUKIT_THREADS"] == "3"
+    found = speed.scaling(small(), 2, rounds=1)
+    assert list(found.median) == ["1", "2"]
+    assert os.environ["GPUKIT_THREADS"] == "3"
+    assert "| vector_add | 2 |" in speed.scaling_table([found])
+
+
+def test_host_functions_agree_with_numpy_and_are_held_to_its_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(strided, "SIZES", {100_000: 1})
+    assert strided.main(["--only", "max", "--only", "dot"]) == 0
+    said = capsys.readouterr().out
+    assert "| max | 100,000 |" in said
+    assert "| dot | 100,000 |" in said
 
 
 @pytest.mark.slow
@@ -130,18 +152,10 @@ def test_a_child_that_fails_stops_the_benchmark_with_its_error() -> None:
         latency.child("1 / 0")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "told"), [(1.25, "1.25 s"), (0.3, "300 ms"), (60e-6, "60 microseconds")]
-)
-def test_a_duration_has_the_unit_that_suits_it(seconds: float, told: str) -> None:
-    assert latency.duration(seconds) == told
-
-
-def test_kernels_for_the_simulator_are_right_in_gpukit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against_simulator, "cuda", cuda)
-    for launch, check in against_simulator.works(scale=4).values():
-        launch()
-        check()
+@pytest.mark.slow
+@pytest.mark.parametrize("name", compile_time.PROGRAMS)
+def test_the_first_launch_of_a_program_takes_processor_time(name: str) -> None:
+    assert compile_time.child(harness.ROOT, name) > 0
 
 
 # ---- float32 mathematics --------------------------------------------------------------------
@@ -176,11 +190,10 @@ def test_what_is_known_of_a_formula_is_not_measured_again(tmp_path, monkeypatch,
     assert capsys.readouterr().out == said
 
 
-def test_the_document_of_mathematics_has_both_tables() -> None:
+def test_the_document_of_mathematics_has_the_table_of_errors() -> None:
     text = float32_mathematics.DOCUMENT.read_text(encoding="utf-8")
-    for section in ("errors", "speed"):
-        assert f"<!-- {section} begin -->" in text
-        assert f"<!-- {section} end -->" in text
+    assert "<!-- errors begin -->" in text
+    assert "<!-- errors end -->" in text
 
 
 # ---- the GPU run ----------------------------------------------------------------------------
@@ -324,14 +337,6 @@ def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_agai
     assert told[0]["relu"]["calls"] == 1
     late = list(gpu_times.numpy_times(["relu"], rehearse=True, seconds=-1))
     assert late[1]["numpy"]["relu"] == {"left_out": "no time was left"}
-
-
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
-def test_memory_is_told_while_kernels_are_made_and_dropped(capsys, tmp_path):
-    file = tmp_path / "rows.json"
-    assert kernels_made_and_dropped.main(["--count", "30", "--json", str(file)]) == 0
-    assert [row["kernels"] for row in json.loads(file.read_text())] == list(range(3, 31, 3))
-    assert "| 30 |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("mechanism", mechanisms.MECHANISMS)

@@ -1,14 +1,12 @@
-"""`python benchmarks/plain_loops`: set one thread for all, then run."""
+"""`python -m benchmarks.plain_loops`: choose one thread and the CPU target, then run."""
 
 import os
-import sys
-from pathlib import Path
+
+from benchmarks import harness
 
 if __name__ == "__main__":
-    # BLAS and OpenMP read theirs when NumPy is imported; gpukit reads its own at every launch.
-    os.environ.update({f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")})
-    os.environ.update({"GPUKIT_THREADS": "1", "GPUKIT_TARGET": "cpu"})
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
+    harness.one_thread()
+    os.environ["GPUKIT_TARGET"] = "cpu"
 
     from benchmarks.plain_loops import run
 

@@ -1,4 +1,4 @@
-"""A case: launches of kernels, how their loops are made, and the answer of neither of them."""
+"""A case: launches of kernels, the loops to compare them with, and the expected answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Work = Callable[[], None]
 
 
 class Launch(NamedTuple):
-    """One launch. `by_hand` are loops with the signature of `plain.loops`, where threads meet."""
+    """One launch; `by_hand` are loops for a kernel that synchronizes threads."""
 
     kernel: Any
     grid: Shape
@@ -30,10 +30,10 @@ class Launch(NamedTuple):
 
 @dataclass
 class Case:
-    """Launches one after the other; `answers` are arrays that they write, with what is expected.
+    """Launches one after the other; `answers` are arrays that they write, with the expected values.
 
-    `terms` is how many roundings add up in an element. `few` elements may be wrong: where a
-    rounding decides how often a loop runs.
+    `terms` is how many rounded values are added into an element. Up to `few` elements may be wrong,
+    where rounding decides how often a loop runs.
     """
 
     launches: list[Launch]
@@ -43,7 +43,7 @@ class Case:
 
     @property
     def by_hand(self) -> bool:
-        """Whether some loops are written by hand."""
+        """Whether any of the loops are written by hand."""
         return any(launch.by_hand is not None for launch in self.launches)
 
 
@@ -57,7 +57,7 @@ def case(
     few: int = 0,
     by_hand: Any = None,
 ) -> Case:
-    """Return a case of one launch; its last arrays are expected to be `expected`."""
+    """Return a case of one launch, whose last arrays must equal `expected`."""
     written = [a for a in arguments if isinstance(a, np.ndarray)][-len(expected) :]
     answers = list(zip(written, expected, strict=True))
     return Case([Launch(kernel, grid, block, arguments, by_hand)], answers, terms, few)
@@ -76,7 +76,7 @@ def ours(case: Case, *, boundscheck: bool = False) -> Work:
 
 
 def theirs(case: Case) -> Work:
-    """Return the same as plain loops; raise `plain.Together` where nobody has written them."""
+    """Return the plain loops; raises `plain.Synchronizes` if they have to be written by hand."""
     made = {launch.kernel: launch.by_hand or plain.loops(launch.kernel) for launch in case.launches}
 
     def work() -> None:
@@ -92,19 +92,19 @@ def _three(shape: Shape) -> tuple[int, ...]:
 
 
 def mistake(case: Case) -> str:
-    """Return what is wrong with the answers that stand in the arrays, or nothing."""
+    """Return what is wrong with the answers in the arrays; an empty string if nothing is."""
     for got, expected in case.answers:
         for mine, right in zip(_parts(got), _parts(expected), strict=True):
-            same = np.isnan(right) & np.isnan(mine)  # what is not to be written is NaN before
+            same = np.isnan(right) & np.isnan(mine)  # elements that stay unwritten
             wrong = timing.difference(np.where(same, 0, mine), np.where(same, 0, right), case.terms)
-            many = wrong.partition(" ")[0]  # or a shape is wrong
+            many = wrong.partition(" ")[0]  # not a number if a shape is wrong
             if wrong and not (many.isdigit() and int(many) <= case.few):
                 return wrong
     return ""
 
 
 def _parts(array: Any) -> Iterator[Any]:
-    """Yield the numbers of an array: real and imaginary parts and fields one by one."""
+    """Yield an array, or its real and imaginary parts, or its fields."""
     array = np.asarray(array)
     if array.dtype.names:
         for name in array.dtype.names:
@@ -115,11 +115,11 @@ def _parts(array: Any) -> Iterator[Any]:
         yield array
 
 
-# --- What cases are made of ---------------------------------------------------------------------
+# --- Parts of cases -----------------------------------------------------------------------------
 
 
 def covering(block: Shape, *sizes: int) -> Shape:
-    """Return the grid that covers so many elements along x, y and z.
+    """Return the grid that covers `sizes` elements along x, y and z.
 
     >>> covering(256, 1000), covering((32, 8), 100, 100)
     (4, (4, 13))
@@ -130,7 +130,7 @@ def covering(block: Shape, *sizes: int) -> Shape:
 
 
 def floats(*shape: int, dtype: Any = np.float32, seed: int = 7) -> Any:
-    """Return normal numbers, another array for another seed."""
+    """Return normally distributed numbers."""
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
@@ -140,10 +140,10 @@ def integers(low: int, high: int, *shape: int, dtype: Any = np.int32, seed: int 
 
 
 def nan(*shape: int, dtype: Any = np.float32) -> Any:
-    """Return an array to write: no right answer is in it."""
+    """Return an array of NaN for a kernel to write."""
     return np.full(shape, np.nan, dtype)
 
 
 def unset(*shape: int, dtype: Any = np.int32) -> Any:
-    """Return an array of integers to write, each the largest that there is."""
+    """Return an array for a kernel to write, filled with the largest integer."""
     return np.full(shape, np.iinfo(dtype).max, dtype)

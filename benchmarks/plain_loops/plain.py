@@ -1,4 +1,4 @@
-"""Make plain numba loops of a kernel: its own body, in loops over blocks and threads.
+"""Make plain Numba loops of a kernel: its own body, in loops over blocks and threads.
 
     i = cuda.grid(1)                 for bx in range(grid_x):
     if i < out.shape[0]:       ->        for tx in range(block_x):
@@ -6,11 +6,11 @@
                                              if i < out.shape[0]:
                                                  out[i] = x[i]
 
-The body stands in the innermost loop: as a function of its own, numba would count references to its
-arrays for every thread. So `return` goes on to the next thread. The indices are the variables of
-the loops, which in numba are int64 (in a kernel threadIdx is int32). An atomic reads, works and
-writes: there is one thread. A local array is made once, outside the loops, as whoever writes
-loops would do it; an array on the stack numba does not have.
+The body stands in the innermost loop: if it were a function, Numba would count references to its
+arrays for every thread. `return` therefore continues with the next thread. The indices are the loop
+variables, which are int64 in Numba (in a kernel, threadIdx is int32). With one thread, an atomic
+operation is a plain read, operation and write. A local array is allocated once, outside the loops,
+as in loops written by hand: Numba has no arrays on the stack.
 """
 
 from __future__ import annotations
@@ -31,48 +31,48 @@ SIZES = {"_grid": "gridDim", "_block": "blockDim"}
 RETURNED = "_returned"
 
 
-class Together(Exception):
-    """The threads of the kernel work together: its loops have to be written by hand."""
+class Synchronizes(Exception):
+    """The kernel synchronizes threads: its loops have to be written by hand."""
 
 
-# --- What CUDA has functions for, with one thread ---------------------------------------------
+# --- CUDA's atomic operations, for one thread -------------------------------------------------
 
 one_thread = numba.njit(forceinline=True, **OPTIONS)
 
 
 @one_thread
-def atomic_add(array, place, value):
-    old = array[place]
-    array[place] = old + value
+def atomic_add(array, at, value):
+    old = array[at]
+    array[at] = old + value
     return old
 
 
 @one_thread
-def atomic_max(array, place, value):
-    old = array[place]
-    array[place] = max(old, value)
+def atomic_max(array, at, value):
+    old = array[at]
+    array[at] = max(old, value)
     return old
 
 
 @one_thread
-def atomic_min(array, place, value):
-    old = array[place]
-    array[place] = min(old, value)
+def atomic_min(array, at, value):
+    old = array[at]
+    array[at] = min(old, value)
     return old
 
 
 @one_thread
-def atomic_exch(array, place, value):
-    old = array[place]
-    array[place] = value
+def atomic_exch(array, at, value):
+    old = array[at]
+    array[at] = value
     return old
 
 
 @one_thread
-def atomic_cas(array, place, expected, value):
-    old = array[place]
+def atomic_cas(array, at, expected, value):
+    old = array[at]
     if old == expected:
-        array[place] = value
+        array[at] = value
     return old
 
 
@@ -83,7 +83,7 @@ ONE_THREAD = {f.__name__: f for f in (atomic_add, atomic_max, atomic_min, atomic
 
 
 class _Replace(ast.NodeTransformer):
-    """Put loop variables in place of what a kernel asks CUDA for.
+    """Replace the indices and sizes that CUDA provides by loop variables.
 
     >>> made = _Replace("k").visit(ast.parse("i, j = cuda.grid(2)"))
     >>> print(ast.unparse(made))
@@ -92,7 +92,7 @@ class _Replace(ast.NodeTransformer):
 
     def __init__(self, kernel: str) -> None:
         self.kernel = kernel
-        self.arrays: dict[str, str] = {}  # how each local array is made, by its name
+        self.arrays: dict[str, str] = {}  # the expression that makes each local array, by its name
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         called = ast.unparse(node.func)
@@ -117,12 +117,12 @@ class _Replace(ast.NodeTransformer):
             return self.generic_visit(node)
         function = text.removeprefix("cuda.").replace(".", "_")
         if function not in ONE_THREAD:
-            raise Together(f"{self.kernel} uses {text}")
+            raise Synchronizes(f"{self.kernel} uses {text}")
         return ast.Name(function, ast.Load())
 
 
 def _each_axis(node: ast.Call, text: str) -> ast.expr:
-    """Return the text for x, or a tuple of it for as many axes as a call asks for."""
+    """Return the expression for x, or a tuple for the number of axes in a call."""
     axes = AXES[: ast.literal_eval(node.args[0])]
     parts = ", ".join(map(text.format, axes))
     return ast.parse(f"({parts})" if len(axes) > 1 else parts, mode="eval").body
@@ -131,7 +131,7 @@ def _each_axis(node: ast.Call, text: str) -> ast.expr:
 def loops(kernel: Any) -> Any:
     """Return the compiled loops of a kernel: a function of grid, block and the arguments.
 
-    Raises Together where the threads of a block need each other.
+    Raises Synchronizes for a kernel that synchronizes the threads of a block.
     """
     function = getattr(kernel, "py_func", kernel)
     tree, arrays = _replaced(function)
@@ -153,7 +153,7 @@ def _nested(tree: ast.FunctionDef, arrays: dict[str, str]) -> ast.FunctionDef:
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_stored(n)}
     body = _without_returns(tree.body)
     for argument in tree.args.args:
-        if argument.arg in stored:  # each thread has a variable of its own
+        if argument.arg in stored:  # a thread has its own variable
             body.insert(0, *ast.parse(f"{argument.arg} = _{argument.arg}").body)
             argument.arg = f"_{argument.arg}"
     if any(isinstance(n, ast.Name) and n.id == RETURNED for s in body for n in ast.walk(s)):
@@ -174,7 +174,7 @@ def _is_stored(node: ast.Name) -> bool:
 
 
 def _without_returns(body: list[ast.stmt], depth: int = 0) -> list[ast.stmt]:
-    """Go on to the next thread instead of returning, out of loops of the kernel by a flag."""
+    """Continue with the next thread instead of returning; a flag ends loops of the kernel."""
     made: list[ast.stmt] = []
     leave = ast.Break() if depth else ast.Continue()
     for s in body:
@@ -193,7 +193,7 @@ def _without_returns(body: list[ast.stmt], depth: int = 0) -> list[ast.stmt]:
 
 
 def _replaced(function: Any) -> tuple[ast.FunctionDef, dict[str, str]]:
-    """Return the tree of a function without CUDA's names, and its local arrays."""
+    """Return the tree of a function with loop variables for CUDA's names, and its local arrays."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     tree.decorator_list.clear()
     replace = _Replace(function.__name__)
@@ -201,12 +201,12 @@ def _replaced(function: Any) -> tuple[ast.FunctionDef, dict[str, str]]:
 
 
 def _scope(function: Any) -> dict[str, Any]:
-    """Return what the names of a function stand for; device functions as numba functions."""
+    """Return the globals of a function, with device functions compiled by `numba.njit`."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     scope = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     scope.update(ONE_THREAD, np=np)
     for name in function.__code__.co_names:
-        if getattr(scope.get(name), "device", False) is True:  # an array has one, too
+        if getattr(scope.get(name), "device", False) is True:  # an array has such an attribute too
             device = scope[name].py_func
             tree, _ = _replaced(device)
             scope[name] = _compiled(tree, _scope(device), forceinline=True)
