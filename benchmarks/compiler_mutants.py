@@ -1,13 +1,13 @@
-"""Seed mistakes in the compiler itself, and count how many of them a test notices.
+"""Seed mistakes in the compiler itself, and count how many make a test fail.
 
-    python benchmarks/compiler_mutants.py [--count 100] [--seed 16] [--seconds 240] [--workers 1]
+    python -m benchmarks.compiler_mutants [--count 100] [--seed 16] [--seconds 240] [--workers 1]
 
 A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it
 (`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the first
-failure, the tests most likely to see the file first; a test that hangs has failed. What was killed
-stays so in the JSON; what was not goes on in the next run with the tests that it has not seen.
-Mistakes that change nothing are in `mutation/compiler_equivalents.toml` with the reason: another is
-drawn for each.
+failure, beginning with the tests most likely to cover the file; a test that hangs has failed. The
+JSON keeps the mutants that were killed; the next run tries the others on the remaining tests.
+Mistakes that change nothing are in `mutation/compiler_equivalents.toml` with the reason; another
+mistake is drawn for each.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,57 +30,38 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-
-from benchmarks.mutation import equivalents, python_code  # noqa: E402
-from benchmarks.mutation.python_code import Mutant  # noqa: E402
+from benchmarks import harness
+from benchmarks.harness import ROOT
+from benchmarks.mutation import equivalents, python_code
+from benchmarks.mutation.python_code import Mutant
 
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
 SEEDED = ("gpukit/compiler", "gpukit/checked/engine")
 RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
-# A test that takes so many seconds hangs. Some of the long ones take as many, so they just end.
+# A test that takes longer hangs. This also ends some of the long tests.
 HANGS = ("-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true")
 
-# Tests in order: those most likely to see a mistake first. Each group is one process.
+# Tests in order of how likely they are to find a mistake. Each group is one process.
 SEMANTICS = "compiler/test_semantics* compiler/test_values* compiler/test_refusals*"
 PLAIN = "compiler/test_* oracle/test_* safety/test_*"
 CHECKS = "checked/test_check.py checked/test_check_[a-m]* checked/test_counters*"
 CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
-INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
-    "checker_state",
-    "locations",
-    "instruments",
-    "accesses",
-    "references",
-    "lockstep",
-    "unassigned",
-    "shadow",
-    "hooks",
-    "counting",
-    "events",
-    "epochs",
-    "findings",
-    "fences",
-    "probe",
-    "entries",
-    "block_order",
-    "decided",
-    "provenance",
-    "barriers",
+# Files that only instrumented kernels use: the tests of the checker come first.
+INSTRUMENTED = re.compile(
+    "checker_state|locations|instruments|accesses|references|lockstep|unassigned|shadow|hooks|"
+    "counting|events|epochs|findings|fences|probe|entries|block_order|decided|provenance|barriers"
 )
 LONG = ("watched", "programs", "corpus", "random", "slow")
 FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
 
 
 def groups(file: str) -> Iterator[list[str]]:
-    """Yield the arguments of pytest, one list a process, for a mistake in this file."""
+    """Yield the arguments of pytest for a mistake in this file, one list per process."""
     name = Path(file).stem
     order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
-    if name.startswith(INSTRUMENTED):
+    if INSTRUMENTED.match(name):
         order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
     order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
@@ -101,13 +83,13 @@ def groups(file: str) -> Iterator[list[str]]:
 
 
 class Copy:
-    """A copy of the repository in which one file at a time is wrong."""
+    """A copy of the repository, with a mistake in one file at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cache = folder / "gpukit", folder / "cache"
 
     def fill(self) -> Copy:
-        """Copy what git knows of the repository."""
+        """Copy the files that git tracks."""
         command = ["git", "ls-files", "-z"]
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         for name in filter(None, listed.stdout.split("\0")):
@@ -125,17 +107,8 @@ class Copy:
             "CI": "1",
             "GPUKIT_TARGET": "cpu",
         }
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-rfE",
-            *arguments,
-        ]
+        flags = "-m pytest -x -q -p no:cacheprovider -rfE"
+        command = [sys.executable, *flags.split(), *arguments]
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(
                 command,
@@ -149,7 +122,7 @@ class Copy:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:
                 return None, ""
-            finally:  # also what a hung test has started
+            finally:  # kills child processes of a hung test too
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -159,7 +132,7 @@ class Copy:
         return code, failed[-1][:200] if failed else "a test that hung or ended the process"
 
     def examine(self, mutant: Mutant, row: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Run the groups of tests that a mistake has not seen, until one fails or time is up."""
+        """Run the groups of tests not yet tried on a mistake, until one fails or time is up."""
         path = self.folder / mutant.file
         right, began = path.read_text(encoding="utf-8"), time.monotonic()
         shutil.rmtree(self.cache, ignore_errors=True)
@@ -189,21 +162,27 @@ def table(rows: list[dict[str, Any]]) -> str:
         package = Path(row["id"].split("\n")[0]).parent.name
         for name in (package, "all"):
             counts.setdefault(name, Counter())[row["outcome"]] += 1
-    lines = ["| package | mistakes | killed | survived | equivalent |", "|---|---|---|---|---|"]
+    headers = ["package", "mistakes", "killed", "survived", "equivalent"]
+    cells = []
     for name in sorted(counts, key=lambda package: (package == "all", package)):
         n = counts[name]
-        words = " | ".join(str(n[word]) for word in ("killed", "survived", "equivalent"))
-        lines.append(f"| {name} | {n['killed'] + n['survived']} | {words} |")
+        words = [n[word] for word in headers[2:]]
+        cells.append([name, n["killed"] + n["survived"], *words])
     left = [row for row in rows if row["outcome"] == "survived"]
-    return "\n".join([*lines, *(f"\nline {row['line']} of {row['id']}" for row in left)])
+    return "\n".join(
+        [
+            harness.markdown(headers, cells),
+            *(f"\nline {row['line']} of {row['id']}" for row in left),
+        ]
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Draw, try, write the JSON after each, print the table."""
+    """Draw mistakes, try each, write the JSON after each, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=240, help="for one mistake")
+    parser.add_argument("--seconds", type=float, default=240, help="per mistake")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--json", type=Path, default=RESULT)
     chosen = parser.parse_args(arguments)
@@ -225,15 +204,15 @@ def main(arguments: list[str] | None = None) -> int:
 
     def write() -> None:
         record = {"commit": commit, "seed": chosen.seed, "mutants": list(rows.values())}
-        chosen.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        harness.save(chosen.json, record)
 
     with tempfile.TemporaryDirectory() as folder:
         copies = [Copy(Path(folder) / str(k)).fill() for k in range(chosen.workers)]
 
         def work(mutant: Mutant) -> None:
-            place = copies.pop()
-            rows[mutant.id] = place.examine(mutant, rows[mutant.id], chosen.seconds)
-            copies.append(place)
+            copy = copies.pop()
+            rows[mutant.id] = copy.examine(mutant, rows[mutant.id], chosen.seconds)
+            copies.append(copy)
             row = rows[mutant.id]
             print(row["outcome"], f"{row['seconds']} s", mutant.id, row["by"], flush=True)
             write()

@@ -1,11 +1,10 @@
-"""Runs numba-cuda's own test suite on its simulator and on gpukit, and compares the two.
+"""Run numba-cuda's own test suite on its simulator and on gpukit, and compare the results.
 
     python benchmarks/conformance.py --python path/to/python
 
-The Python named there needs numba-cuda 0.30.4, whose wheel carries its tests, and what they
-import: `pip install "numba-cuda==0.30.4" "numpy<2.5" "pytest<9" pytest-xdist pytest-benchmark
-filecheck ml_dtypes psutil cffi cuda-core`. gpukit is taken from this checkout. Writes
-`docs/conformance.md`; ends with 1 when a figure of the bar is missed, 2 when it cannot run.
+That Python needs numba-cuda 0.30.4, whose wheel includes its tests, and what they import: the
+packages of CONFORMANCE_NEEDS in the Makefile (`make conformance`). gpukit comes from this checkout.
+Writes `docs/conformance.md`; ends with 1 if a figure is missed, 2 if the suite cannot run.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PAGE = ROOT / "docs" / "conformance.md"
 
 INI = "[pytest]\nminversion = 8.0\nconsider_namespace_packages = true\n"
 
-# What the suite expects of a conftest that its wheel leaves out.
+# What the suite expects from a conftest.py that its wheel does not include.
 CONFTEST = """
 import pytest
 
@@ -41,7 +40,7 @@ def initialize_from_pytest_config(request):
     request.cls._dump_failed_filechecks = request.config.getoption("dump_failed_filechecks")
 """
 
-# Why a test that the simulator skips stays out of reach, by the beginning of its reason.
+# Why a test that the simulator skips cannot pass, by a pattern of its reason.
 WHY = {
     "PTX, SASS and GPU assembly come only from a GPU compiler": (
         r".*PTX|Compilation unsupported|.*inspect|CUDA asm|Fastmath|.*generate code|"
@@ -65,7 +64,7 @@ WHY = {
     "warnings about a GPU's occupancy are not raised": r".*performance warnings",
     "needs more than one GPU": r".*more than 1|.*multiple GPUs",
     "measures the launch of GPU kernels": r"no reason to run benchmarks",
-    "switched off in the suite on every target": (
+    "disabled in the suite on every target": (
         r"Disabled temporarily|Requires PR|Windows only|recursive decoration|Needs insert_unres|"
         r"necessary binaries|not enable in|skipped$|collection skipped"
     ),
@@ -74,7 +73,7 @@ WHY = {
 
 @dataclass
 class Run:
-    """The results of one run of the suite: test -> (outcome, words)."""
+    """The results of one run of the suite: test -> (outcome, message)."""
 
     tests: dict[str, tuple[str, str]] = field(default_factory=dict)
     log: str = ""
@@ -94,19 +93,8 @@ def run_suite(python: str, workers: int, plugin: list[str], environment: dict[st
         here = Path(folder)
         (here / "pytest.ini").write_text(INI)
         (here / "conftest.py").write_text(CONFTEST)
-        command = [
-            python,
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            *plugin,
-            "-q",
-            "--tb=short",
-            "--pyargs",
-            "numba.cuda.tests",
-            "--junitxml=report.xml",
-        ]
+        command = [python, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "-q", "--tb=short"]
+        command += ["--pyargs", "numba.cuda.tests", "--junitxml=report.xml"]
         if workers > 1:
             command += ["-n", str(workers), "--dist", "loadscope"]
         done = subprocess.run(
@@ -119,11 +107,11 @@ def run_suite(python: str, workers: int, plugin: list[str], environment: dict[st
 
 
 class SystemExit2(Exception):
-    """The comparison could not be made; the message says why."""
+    """The comparison is impossible; the message says why."""
 
 
 def read_report(path: Path) -> dict[str, tuple[str, str]]:
-    """Read a JUnit report: every test with its outcome and the words that belong to it."""
+    """Read a JUnit report: the outcome and message of each test."""
     tests = {}
     for case in ElementTree.parse(path).iter("testcase"):
         name = f"{case.get('classname', '')}.{case.get('name', '')}".split("cuda.tests.")[-1]
@@ -139,14 +127,14 @@ def read_report(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def first_line(text: str) -> str:
-    """Shorten an error to one line without addresses and paths of this machine."""
+    """Return the first line of an error, without addresses and paths of this machine."""
     line = next((part.strip() for part in text.splitlines() if part.strip()), "")
     line = re.sub(r"0x[0-9a-f]{6,}", "0x...", line)
     return re.sub(r"(/[\w.+-]+){2,}/", "", line)[:160]
 
 
 def bar(base: Run, ours: Run) -> list[tuple[str, int, str, bool]]:
-    """Return every figure of the bar: words, what was measured, what is asked, whether it holds."""
+    """Return each figure: name, value, goal, and whether it is met."""
     lost = len(lost_tests(base, ours))
     warp = ours.count("passed", "test_warp_ops")
     sync = sum(
@@ -169,7 +157,7 @@ def lost_tests(base: Run, ours: Run) -> list[str]:
 
 
 def why(words: str) -> str:
-    """Say why a test is out of reach, or nothing where it is only not done yet."""
+    """Return why a test cannot pass, or that its feature is not built yet."""
     return next((text for text, rule in WHY.items() if re.match(rule, words)), "not built yet")
 
 

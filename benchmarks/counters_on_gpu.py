@@ -1,19 +1,18 @@
-"""gpukit's counters against those of a GPU: the access patterns of the tests under Nsight Compute.
+"""gpukit's counters against a GPU's: the access patterns of the tests under Nsight Compute.
 
     python benchmarks/counters_on_gpu.py [--minutes 10] [--json FILE] [--csv FILE]
 
 Needs an NVIDIA GPU, a Numba CUDA package (`pip install 'gpukit[cuda13]'`), NVIDIA Nsight Compute
-(`ncu`, part of the CUDA toolkit) and the right to read counters. Where one of them is missing it
-says so and ends with 3. It runs itself twice for each of some parts of the patterns:
+(`ncu`, part of the CUDA toolkit) and the permission to read counters. If one of them is missing, it
+says so and ends with 3. It runs itself twice for each part of the patterns:
 
     GPUKIT_TARGET=cpu python benchmarks/counters_on_gpu.py --count --part 0/24
     GPUKIT_TARGET=cuda ncu --csv ... python benchmarks/counters_on_gpu.py --run --part 0/24
 
-Most of the time compiles kernels, so several parts run at once; `ncu` itself lets one launch after
-the other through. `--json` is written after each part. `--csv` reads what `ncu` printed for all
-patterns in one part, on another machine say, instead of running it.
-Sectors per request, and passes per request of shared memory, must agree for at least 90% of the
-patterns; it ends with 1 where they do not.
+Most of the time goes into compiling, so several parts run at the same time; `ncu` serializes the
+launches. `--json` is written after each part. `--csv` reads the output of `ncu` for all patterns in
+one part, for example from another machine. Sectors per request, and shared-memory wavefronts per
+request, must agree for at least 90% of the patterns; otherwise it ends with 1.
 """
 
 from __future__ import annotations
@@ -38,17 +37,19 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-GOAL = 0.9  # part of the patterns that must agree
+from benchmarks import harness  # noqa: E402
+
+GOAL = 0.9  # fraction of the patterns that must agree
 TOLERANCE = 0.01  # of a ratio
 OPS = ("load", "store", "atomic")
 
-# A ratio of ours, by name: the counters above and below the line.
+# gpukit's ratios: the counters of numerator and denominator.
 RATIOS = {
     **{f"global {op}": (f"global_{op}_sectors", f"global_{op}_requests") for op in OPS},
     **{f"shared {op}": (f"shared_{op}_wavefronts", f"shared_{op}_requests") for op in OPS},
 }
-# Other instructions that do an atomic, with metrics of their own: a reduction, where nobody uses
-# the old value, and in shared memory those with arithmetic and those that compare and swap.
+# Other instructions for an atomic, with their own metrics: a reduction, if the old value is unused,
+# and in shared memory arithmetic and compare-and-swap.
 ALSO = {
     "_global_op_atom.sum": ("_global_op_red.sum",),
     "_op_shared_atom.sum": ("_op_shared_atom_dot_alu.sum", "_op_shared_atom_dot_cas.sum"),
@@ -59,7 +60,7 @@ WHOLE = "0/1"  # all patterns, as one part
 
 
 def metrics() -> dict[str, tuple[str, ...]]:
-    """Return the metrics of the tool that add up to each of our counters."""
+    """Return the Nsight metrics that add up to each of gpukit's counters."""
     from gpukit.checked.counters import COUNTERS
 
     found = {}
@@ -79,7 +80,7 @@ def metrics() -> dict[str, tuple[str, ...]]:
 
 
 def patterns(part: str) -> dict[str, Any]:
-    """Return the patterns of a part: of `1/24` the second of 24 and each 24th after it."""
+    """Return the patterns of a part: `1/24` is the second one and every 24th after it."""
     from tests.checked.access.patterns import PATTERNS
 
     first, step = map(int, part.split("/"))
@@ -101,7 +102,7 @@ def count(part: str) -> dict[str, dict[str, int]]:
 
 
 def run(part: str) -> None:
-    """Launch every pattern of a part once, in order, on the GPU; `ncu` looks on."""
+    """Launch every pattern of a part once, in order, on the GPU, under `ncu`."""
     from gpukit import cuda
 
     name = cuda.get_current_device().name
@@ -112,7 +113,7 @@ def run(part: str) -> None:
 
 
 def missing() -> str:
-    """Return what this machine lacks, in a sentence; "" if nothing."""
+    """Return what this machine lacks, in a sentence; an empty string if nothing."""
     from gpukit import target
 
     gpu = target.usable_gpu()
@@ -151,7 +152,7 @@ class Unable(Exception):
 
 
 def known_metrics() -> list[str]:
-    """Return the metrics to ask for: an unknown name would stop the tool."""
+    """Return the metrics to request: an unknown name would stop `ncu`."""
     names = list(dict.fromkeys(metric for parts in metrics().values() for metric in parts))
     asked = subprocess.run(["ncu", "--query-metrics"], capture_output=True, text=True, check=False)
     listed = {line.split()[0] for line in asked.stdout.splitlines() if line.strip()}
@@ -160,14 +161,14 @@ def known_metrics() -> list[str]:
 
 def under_ncu(names: list[str], part: str = WHOLE, seconds: float | None = None) -> str:
     """Run the patterns of a part on the GPU under `ncu` and return what it printed."""
-    # Left to itself ncu sets the GPU's clock, which others may be using.
+    # By default ncu locks the clock of the GPU, which others may be using.
     steady = ("--clock-control", "none")
     options = ("--csv", *steady, "--print-units", "base", "--metrics", ",".join(names))
     return child("--run", "cuda", "ncu", *options, part=part, seconds=seconds)
 
 
 def measured(jobs: int, minutes: float) -> Iterator[tuple[str, list[Row], str]]:
-    """Yield for each part what `ncu` printed, the comparison, and why there is none."""
+    """Yield for each part the output of `ncu`, the comparison, and why there is none."""
     until, names = time.monotonic() + 60 * minutes, known_metrics()
 
     def one(part: str) -> tuple[str, list[Row], str]:
@@ -188,7 +189,7 @@ def measured(jobs: int, minutes: float) -> Iterator[tuple[str, list[Row], str]]:
 
 @dataclass
 class Measured:
-    """One launch as `ncu` saw it: its kernel, and the metrics by name."""
+    """One launch in the output of `ncu`: its kernel, and the metrics by name."""
 
     kernel: str
     metrics: dict[str, float]
@@ -197,8 +198,8 @@ class Measured:
 def parse(text: str) -> list[Measured]:
     """Return the launches in the output of `ncu --csv`, in order.
 
-    The table has a row for each metric of each launch. Other lines, of the tool and the program,
-    come before it.
+    The table has a row for each metric of each launch. Lines of the tool and of the program precede
+    it.
     """
     lines = text.splitlines()
     start = next((k for k, line in enumerate(lines) if line.startswith('"ID"')), None)
@@ -216,7 +217,7 @@ def parse(text: str) -> list[Measured]:
 
 
 def number(text: str | None) -> float | None:
-    """Return a figure of the table; None for what the tool could not measure (`n/a`)."""
+    """Return a number of the table; None if the tool could not measure it (`n/a`)."""
     try:
         return float((text or "").replace(",", ""))
     except ValueError:
@@ -228,7 +229,7 @@ def number(text: str | None) -> float | None:
 
 @dataclass
 class Row:
-    """One ratio of one pattern, ours and the GPU's; `differs` is a reason that was known before."""
+    """One ratio of one pattern, gpukit's and the GPU's; `differs` is a known reason."""
 
     pattern: str
     ratio: str
@@ -239,7 +240,7 @@ class Row:
 
 
 def compare(counted: dict[str, dict[str, int]], launches: list[Measured]) -> list[Row]:
-    """Return every ratio of every pattern; the launches come in the order of the patterns."""
+    """Return all ratios of all patterns; the launches have the order of the patterns."""
     from tests.checked.access.patterns import PATTERNS
 
     if len(launches) != len(counted):
@@ -255,7 +256,7 @@ def compare(counted: dict[str, dict[str, int]], launches: list[Measured]) -> lis
 
 
 def rows(name: str, counters: dict[str, int], launch: Measured, differs: str) -> Iterable[Row]:
-    """Return the ratios of one pattern that it has."""
+    """Yield the ratios that one pattern has."""
     parts = metrics()
     for ratio, (top, bottom) in RATIOS.items():
         if not counters[bottom]:
@@ -268,7 +269,7 @@ def rows(name: str, counters: dict[str, int], launch: Measured, differs: str) ->
 
 
 def judged(found: list[Row]) -> dict[str, Any]:
-    """Return how many patterns agree in all their ratios."""
+    """Count the patterns that agree in all their ratios."""
     names = dict.fromkeys(row.pattern for row in found)
     off = {row.pattern for row in found if not row.agrees}
     part = 1 - len(off) / len(names) if names else 0.0
@@ -282,13 +283,18 @@ def judged(found: list[Row]) -> dict[str, Any]:
 
 
 def show(found: list[Row], summary: dict[str, Any]) -> None:
-    """Print what differs, as Markdown, and the sum."""
-    off = [row for row in found if not row.agrees]
-    if off:
-        print("| pattern | ratio | gpukit | GPU | why |\n|---|---|---:|---:|---|")
-    for row in off:
-        gpu = "none" if row.gpu is None else f"{row.gpu:.3g}"
-        print(f"| {row.pattern} | {row.ratio} | {row.ours:.3g} | {gpu} | {row.differs or '?'} |")
+    """Print the differences as Markdown, and the summary."""
+    cells = [
+        [
+            *(row.pattern, row.ratio, f"{row.ours:.3g}"),
+            "none" if row.gpu is None else f"{row.gpu:.3g}",
+            row.differs or "?",
+        ]
+        for row in found
+        if not row.agrees
+    ]
+    if cells:
+        print(harness.markdown(["pattern", "ratio", "gpukit", "GPU", "why"], cells))
     verdict = "met" if summary["met"] else "missed"
     print(
         f"\n{summary['agree']} of {summary['patterns']} patterns agree ({summary['part']:.1%}); "
@@ -301,7 +307,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", action="store_true", help="only launch the patterns, for ncu")
     parser.add_argument("--count", action="store_true", help="only print gpukit's counters")
-    parser.add_argument("--csv", type=Path, help="output of ncu that was made before")
+    parser.add_argument("--csv", type=Path, help="recorded output of ncu")
     parser.add_argument("--json", type=Path, help="file for all figures")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parts at once")
@@ -344,7 +350,7 @@ def whole(options: argparse.Namespace) -> int:
         about = {"device": device, "python": platform.python_version(), "left_out": left_out}
         record = {**about, **judged(found), "rows": [asdict(row) for row in found]}
         if options.json:
-            options.json.write_text(json.dumps(record, indent=1) + "\n")
+            harness.save(options.json, record)
     if not found:
         raise Unable(left_out[0])
     summary = judged(found)

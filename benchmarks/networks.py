@@ -1,9 +1,8 @@
 """Networks of gpukit.nn, and the same networks in PyTorch.
 
-`NETWORKS` are those that are measured and held to PyTorch, `PUBLISHED` those of published
-comparisons of CPUs with GPUs, which docs/benchmarks.md is about; `twin(model)` builds a module of
-PyTorch's out of any model of gpukit.nn, whose parameters have the same names, and `copy` gives it
-the same weights.
+`NETWORKS` are measured and tested against PyTorch; `PUBLISHED` are those of a published comparison
+of CPUs with GPUs (docs/benchmarks.md). `twin(model)` builds a PyTorch module from any model of
+gpukit.nn, with the same parameter names, and `copy` copies the weights.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from gpukit import nn
 
 
 class Network(NamedTuple):
-    """What makes a model, the shape of a batch, and where inputs are tokens, how many there are.
+    """A function that makes a model, the shape of a batch, and for tokens the vocabulary size.
 
     With `pair` the model takes two such batches, a source and a target.
     """
@@ -42,17 +41,17 @@ class Network(NamedTuple):
 
 
 def each(function: Callable[[Any], Any], x: Any) -> Any:
-    """Return a function of inputs, or of each of a pair."""
+    """Apply a function to inputs, or to both of a pair."""
     return tuple(map(function, x)) if isinstance(x, tuple) else function(x)
 
 
 def mlp() -> Any:
-    """64 numbers, one hidden layer, ten classes."""
+    """64 features, one hidden layer, ten classes."""
     return nn.Sequential(nn.Linear(64, 128, first=True), nn.ReLU(), nn.Linear(128, 10))
 
 
 def lenet() -> Any:
-    """LeNet-5 with ReLU and max-pooling, for digits of 28 x 28 pixels."""
+    """LeNet-5 with ReLU and max-pooling, for images of 28 x 28 pixels."""
     return nn.Sequential(
         nn.Conv2d(1, 6, 5, padding=2, first=True),
         nn.ReLU(),
@@ -70,7 +69,7 @@ def lenet() -> Any:
 
 
 def cifar() -> Any:
-    """The network of lesson 10, for photographs of 32 x 32 pixels."""
+    """The network of lesson 10, for images of 32 x 32 pixels."""
     return nn.Sequential(
         nn.Conv2d(3, 32, 3, padding=1, first=True),
         nn.ReLU(),
@@ -86,7 +85,7 @@ def cifar() -> Any:
 
 
 def recurrent(layer: Any) -> Any:
-    """A recurrent layer and a dense one over its states."""
+    """A recurrent layer and a dense layer over its hidden states."""
     return nn.Sequential(layer(64, 128), nn.Linear(128, 10))
 
 
@@ -99,7 +98,7 @@ def fully_connected(*sizes: int) -> Any:
 
 
 def alexnet() -> Any:
-    """AlexNet for photographs of 32 x 32 pixels, without its normalisation between channels."""
+    """AlexNet for images of 32 x 32 pixels, without local response normalization."""
     return nn.Sequential(
         nn.Conv2d(3, 32, 5, padding=2, first=True),
         nn.MaxPool2d(3, 2),
@@ -151,12 +150,12 @@ PUBLISHED = {
 
 
 def twin(layer: Any) -> torch.nn.Module:
-    """Return the module that does what a layer or a model of gpukit.nn does."""
+    """Return the PyTorch module equivalent to a layer or model of gpukit.nn."""
     return TWINS[type(layer)](layer)
 
 
 def copy(parameters: Any, module: torch.nn.Module) -> None:
-    """Give a twin the weights of the model that it is made of."""
+    """Copy the parameters of a model to its twin."""
     state = {name: torch.from_numpy(array) for name, array in parameters.state().items()}
     for ours, theirs in THEIR_NAMES.items():
         state = {name.replace(ours, theirs): array for name, array in state.items()}
@@ -171,7 +170,7 @@ THEIR_NAMES = {
 
 
 class Layers(torch.nn.Module):
-    """The twins of a layer's inner layers, named by their numbers."""
+    """The twins of a layer's inner layers, named by their indices."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
@@ -180,7 +179,7 @@ class Layers(torch.nn.Module):
 
 
 class Residual(Layers):
-    """x and what a module makes of it."""
+    """The sum of x and the output of a module."""
 
     def forward(self, x: Any) -> Any:
         """Return the sum."""
@@ -188,14 +187,14 @@ class Residual(Layers):
 
 
 class Attention(Layers):
-    """`torch.nn.functional.scaled_dot_product_attention` between dense layers."""
+    """`torch.nn.functional.scaled_dot_product_attention` between projections."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__(layer)
         self.heads, self.causal = layer.heads, getattr(layer, "causal", False)
 
     def forward(self, x: Any, memory: Any = None) -> Any:
-        """Return the mixed means of the places of x, or of those of a memory."""
+        """Return the attention of x to itself, or to a memory."""
         *project, mix = self.children()
         heads = (
             part.unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -207,17 +206,17 @@ class Attention(Layers):
 
 
 class Decoder(Layers):
-    """A block of the decoder: attention to itself and to a memory, dense layers."""
+    """A decoder block: self-attention, cross-attention, dense layers."""
 
     def forward(self, x: Any, memory: Any) -> Any:
-        """Return what the next block gets."""
+        """Return the input of the next block."""
         own, norm, cross, dense = self.children()
         x = own(x)
         return dense(x + cross(norm(x), memory))
 
 
 class Transformer(torch.nn.Module):
-    """Encoder, embedding of the target, blocks of the decoder, head."""
+    """Encoder, target embedding, decoder blocks, head."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
@@ -236,7 +235,7 @@ class Transformer(torch.nn.Module):
 
 
 class Positions(torch.nn.Module):
-    """x and a row of numbers for each place."""
+    """The sum of x and a learned vector for each position."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
@@ -248,7 +247,7 @@ class Positions(torch.nn.Module):
 
 
 def _states(kind: type[torch.nn.Module]) -> Callable[[Any], torch.nn.Module]:
-    """Return what makes a recurrent module that returns its states and nothing else."""
+    """Return a function that makes a recurrent module which returns only its hidden states."""
 
     class Layer(kind):  # type: ignore[misc, valid-type]
         def forward(self, x: Any) -> Any:

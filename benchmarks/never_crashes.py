@@ -1,12 +1,11 @@
-"""Runs thousands of kernels with random mistakes: none may crash the process, and none hang.
+"""Run thousands of kernels with random mistakes: none may crash the process or hang.
 
-    python benchmarks/never_crashes.py --count 10000 --jobs 1 --seed 1 --json FILE
+    python -m benchmarks.never_crashes --count 10000 --jobs 1 --seed 1 --json FILE
 
-tests/checked/buggy.py makes the kernels. Each is checked twice and launched plainly, every fifth
-also profiled and played, in child processes that work through a batch. FILE is written after each
-batch; a run that finds it goes on where it ended. `--keep FOLDER` gets the source of every kernel
-that went wrong.
-Ends with 1 if there was a crash, a hang or another failure.
+tests/checked/buggy.py generates the kernels. Each is checked twice and launched plainly, every
+fifth also profiled and played, in child processes that work through a batch. FILE is written after
+each batch, and a run that finds it resumes. `--keep FOLDER` receives the source of every kernel
+that failed. Ends with 1 if there was a crash, a hang or another failure.
 """
 
 from __future__ import annotations
@@ -25,26 +24,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.checked import buggy, buggy_parent  # noqa: E402  (after the path)
+from benchmarks import harness
+from tests.checked import buggy, buggy_parent
 
 BATCH = 200
-LIMIT = 60  # seconds of the processor for one kernel, with compiling it
-SLOW = 10  # seconds worth a look
-WORDS = 600  # characters of an error that the file keeps
+LIMIT = 60  # seconds of processor time per kernel, including its compilation
+SLOW = 10  # seconds
+WORDS = 600  # last characters of an error, kept in the file
 
 
 @dataclass
 class Tally:
-    """What came out so far."""
+    """The counts so far."""
 
     seed: int
-    reached: dict[str, int] = field(default_factory=dict)  # beginning of a batch -> what is next
+    reached: dict[str, int] = field(default_factory=dict)  # first kernel of a batch -> next kernel
     kernels: int = 0
     reported: int = 0
-    findings: Counter[str] = field(default_factory=Counter)  # kind -> kernels that have it
+    findings: Counter[str] = field(default_factory=Counter)  # kind -> kernels with it
     refused: Counter[str] = field(default_factory=Counter)
     crashes: list[dict[str, Any]] = field(default_factory=list)
     hangs: list[dict[str, Any]] = field(default_factory=list)
@@ -60,7 +57,7 @@ class Tally:
             self.slow.append([answer["number"], answer["seconds"]])
         if answer["refused"]:
             self.refused[answer["refused"]] += 1
-        elif not answer["trouble"]:  # what went wrong has no report
+        elif not answer["trouble"]:  # a failed kernel has no report
             self.reported += 1
             self.findings.update(list(answer["kinds"]))
         if answer["trouble"]:
@@ -95,11 +92,11 @@ def table(tally: Tally) -> str:
     rows += [("crashes", len(tally.crashes)), ("hangs", len(tally.hangs))]
     rows += [("other failures", len(tally.failures)), ("seconds", round(tally.seconds))]
     rows += [(f"kernels that took more than {SLOW} seconds", len(tally.slow))]
-    return "\n".join(["| | |", "|---|---:|", *(f"| {name} | {n:,} |" for name, n in rows)])
+    return harness.markdown(["", "count"], [(name, f"{n:,}") for name, n in rows])
 
 
 def batches(count: int, reached: dict[str, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the batches that are left: where each begins, goes on, and ends."""
+    """Yield the remaining batches: first kernel, next kernel, and end."""
     for first in range(0, count, BATCH):
         following, end = reached.get(str(first), first), min(first + BATCH, count)
         if following < end:
@@ -107,7 +104,7 @@ def batches(count: int, reached: dict[str, int]) -> Iterator[tuple[int, int, int
 
 
 class Run:
-    """Workers that take batches from a queue and count what comes out."""
+    """Workers that take batches from a queue and count the outcomes."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -126,7 +123,7 @@ class Run:
         return self.tally
 
     def work(self) -> None:
-        """Work through batches; one that the time ends is kept as far as it came."""
+        """Work through batches; when time is up, the progress within the batch is saved."""
         while time.monotonic() < self.stop:
             try:
                 first, following, end = self.todo.get_nowait()
@@ -158,7 +155,7 @@ class Run:
     def save(self) -> None:
         if self.options.json:
             self.options.json.parent.mkdir(parents=True, exist_ok=True)
-            self.options.json.write_text(json.dumps(vars(self.tally), indent=1) + "\n")
+            harness.save(self.options.json, vars(self.tally))
 
 
 def resumed(path: Path | None, seed: int) -> Tally:
@@ -173,7 +170,7 @@ def resumed(path: Path | None, seed: int) -> Tally:
 
 
 def keep(folder: Path | None, seed: int, answer: dict[str, Any]) -> None:
-    """Write a script that checks a kernel that went wrong, with what was said on top."""
+    """Write a script that checks a kernel that failed, with the error in comments above."""
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -189,9 +186,9 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=10_000, help="kernels")
     parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=24 * 60, help="stop after this time")
-    parser.add_argument("--json", type=Path, help="file for the counts; read to go on")
-    parser.add_argument("--keep", type=Path, help="folder for kernels that went wrong")
+    parser.add_argument("--minutes", type=float, default=24 * 60, help="time limit")
+    parser.add_argument("--json", type=Path, help="file for the counts, and to resume")
+    parser.add_argument("--keep", type=Path, help="folder for kernels that failed")
     return parser.parse_args(argv)
 
 

@@ -1,8 +1,8 @@
-"""Steps of training in plain NumPy: dense networks and one LSTM layer, with SGD and momentum.
+"""Training steps in plain NumPy: dense networks and one LSTM layer, SGD with momentum.
 
 Each function takes the weights of a model of gpukit.nn, as `Parameters.state` returns them, and
-returns a step `(x, label) -> loss`. What can be one product is one, also over the steps of a
-sequence, and weights are updated in place.
+returns a step `(x, label) -> loss`. Products are batched where possible, also over time steps, and
+weights are updated in place.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Step = Callable[[Any, Any], float]
 
 
 def dense(state: State, activation: str, *, lr: float, momentum: float) -> Step:
-    """Return the step of dense layers with "relu" or "sigmoid" between them; x (N, inputs)."""
+    """Return the step of dense layers with activation "relu" or "sigmoid"; x (N, inputs)."""
     weights = [array for name, array in state.items() if name.endswith("weight")]
     biases = [array for name, array in state.items() if name.endswith("bias")]
     update = _momentum([*weights, *biases], lr, momentum)
-    forward, slope = ACTIVATIONS[activation]
+    forward, derivative = ACTIVATIONS[activation]
 
     def step(x: Any, label: Any) -> float:
         inputs = [x]
@@ -33,7 +33,7 @@ def dense(state: State, activation: str, *, lr: float, momentum: float) -> Step:
             of_weights.append(grad.T @ inputs[number])
             of_biases.append(grad.sum(0))
             if number:
-                grad = (grad @ weights[number]) * slope(inputs[number])
+                grad = (grad @ weights[number]) * derivative(inputs[number])
         update([*of_weights[::-1], *of_biases[::-1]])
         return loss
 
@@ -41,7 +41,7 @@ def dense(state: State, activation: str, *, lr: float, momentum: float) -> Step:
 
 
 def lstm(state: State, *, lr: float, momentum: float) -> Step:
-    """Return the step of an LSTM layer and a dense one over its states; x (steps, N, inputs)."""
+    """Return the step of an LSTM and a dense layer over its hidden states; x (T, N, inputs)."""
     w_ih, w_hh, b_ih, b_hh, weight, bias = state.values()
     update = _momentum([w_ih, w_hh, b_ih, b_hh, weight, bias], lr, momentum)
 
@@ -57,21 +57,21 @@ def lstm(state: State, *, lr: float, momentum: float) -> Step:
             c[t + 1] = f * c[t] + i * g
             h[t + 1] = o * np.tanh(c[t + 1])
             gates.append((i, f, g, o))
-        shown = h[1:].reshape(steps * n, units)
-        loss, grad = cross_entropy(shown @ weight.T + bias, label)
-        of_weight, of_bias = grad.T @ shown, grad.sum(0)
+        states = h[1:].reshape(steps * n, units)
+        loss, grad = cross_entropy(states @ weight.T + bias, label)
+        of_weight, of_bias = grad.T @ states, grad.sum(0)
         above = (grad @ weight).reshape(steps, n, units)
         sums = np.empty((steps, n, 4 * units), x.dtype)
         grad_h, grad_c = above[-1], np.zeros((n, units), x.dtype)
         for t in reversed(range(steps)):
             i, f, g, o = gates[t]
-            seen = np.tanh(c[t + 1])
-            grad_c = grad_c + grad_h * o * (1 - seen * seen)
+            tanh_c = np.tanh(c[t + 1])
+            grad_c = grad_c + grad_h * o * (1 - tanh_c * tanh_c)
             of_gates = (
                 grad_c * g * i * (1 - i),
                 grad_c * c[t] * f * (1 - f),
                 grad_c * i * (1 - g * g),
-                grad_h * seen * o * (1 - o),
+                grad_h * tanh_c * o * (1 - o),
             )
             np.concatenate(of_gates, axis=1, out=sums[t])
             grad_c = grad_c * f
@@ -95,17 +95,17 @@ def lstm(state: State, *, lr: float, momentum: float) -> Step:
 
 
 def cross_entropy(logits: Any, label: Any) -> tuple[float, Any]:
-    """Return the mean loss of logits (N, C) and its gradient, which takes the place of logits."""
+    """Return the mean loss of logits (N, C) and its gradient, which overwrites the logits."""
     rows = np.arange(len(label))
     logits -= logits.max(1, keepdims=True)
-    right = logits[rows, label]
-    powers = np.exp(logits, out=logits)
-    totals = powers.sum(1, keepdims=True)
-    loss = float((np.log(totals[:, 0]) - right).mean())
-    powers /= totals
-    powers[rows, label] -= 1
-    powers /= len(label)
-    return loss, powers
+    target = logits[rows, label]
+    exponentials = np.exp(logits, out=logits)
+    normalizer = exponentials.sum(1, keepdims=True)
+    loss = float((np.log(normalizer[:, 0]) - target).mean())
+    exponentials /= normalizer
+    exponentials[rows, label] -= 1
+    exponentials /= len(label)
+    return loss, exponentials
 
 
 def _momentum(weights: list[Any], lr: float, momentum: float) -> Callable[[list[Any]], None]:
@@ -124,8 +124,8 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-# What is between layers, and its slope by what came out of it.
+# Each activation, and its derivative as a function of its output.
 ACTIVATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "relu": (lambda x: np.maximum(x, 0), lambda made: made > 0),
-    "sigmoid": (_sigmoid, lambda made: made * (1 - made)),
+    "relu": (lambda x: np.maximum(x, 0), lambda y: y > 0),
+    "sigmoid": (_sigmoid, lambda y: y * (1 - y)),
 }

@@ -10,17 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.mutation import (
-    cases,
-    equivalents,
-    mutants,
-    pool,
-    report,
-    run,
-    trouble,
-    truth,
-    verdict,
-)
+from benchmarks.mutation import cases, equivalents, mutants, pool, report, run, truth, verdict
 from benchmarks.mutation.code import Code
 from benchmarks.mutation.mutants import OPERATORS
 from gpukit import cuda, launch
@@ -28,6 +18,7 @@ from gpukit.bench.cases import CASES
 from gpukit.checked.finding import KINDS
 from gpukit.kernels import reduce_trees, transpose, vector
 from gpukit.kernels.scan import blocks
+from tests import mutation_trouble as trouble
 
 KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, blocks.scan_block_kernel]
 

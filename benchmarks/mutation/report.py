@@ -1,4 +1,4 @@
-"""The figures and tables of a mutation run, as Markdown and as data."""
+"""The figures and tables of a mutation run, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.harness import markdown as table
 from benchmarks.mutation.mutants import OPERATORS, Mutant
 from benchmarks.mutation.truth import FAULTS
 from benchmarks.mutation.verdict import IGNORED, OUTCOMES, Verdict
-from gpukit.checked.finding import KINDS
 
 ENDING = {"outside", "absent", "diverged", "hung", "crashed"}  # faults that the oracle ends with
 FLAGGED = ("right finding", "other finding", "wrong answer")
 COLUMNS = (*OUTCOMES[:4], "equivalent", *OUTCOMES[4:])
 TERMS = """\
-A mutant is a kernel of the book with one mistake in it, put there by a program
+A mutant is a kernel of the book with one mistake, made by a program
 (`benchmarks/mutation/operators.py` and `places.py`), and run in checked mode on small launches.
 
-- *Equivalent*: it does what the kernel does; listed below, each with the reason. *Refused*: the
-  compiler says that it is no kernel. The rest are *mistakes*.
-- *Flagged*: there is a finding (idle threads do not count), or the answer is off from the
+- *Equivalent*: it behaves as the kernel does; listed below, each with the reason. *Refused*: the
+  compiler rejects it. The rest are *mistakes*.
+- *Flagged*: there is a finding (idle threads do not count), or the answer differs from the
   reference by more than rounding.
-- *Right finding*: a finding of a class that belongs to the mistake. Which classes do is written
-  beside each operator, not read off from what was found. *Other finding*: of any other class.
-- *Does something forbidden*: no checker can find a rule broken where none is. A sum that begins
-  with 1 reads and writes what it should and only computes a wrong number. Which mutants break a
-  rule is not for checked mode to say: `benchmarks/mutation/truth.py` runs each on the same launches
-  in an interpreter that shares no code with the compiler, one Python generator for each thread, and
-  compares all accesses with one another; where a kernel has large launches, only a small one. What
-  it does not end in two minutes counts as forbidden. The table's last line leaves nobody out."""
-# Classes that the oracle knows nothing about, so that it cannot call them false.
+- *Right finding*: a finding of a class that belongs to the mistake. Each operator lists its classes
+  in advance; they are not derived from the findings. *Other finding*: of any other class.
+- *Does something forbidden*: no checker can find a violation where there is none. A sum that starts
+  at 1 reads and writes correctly and only computes a wrong value. Checked mode does not decide
+  which mutants violate a rule: `benchmarks/mutation/truth.py` runs each on the same launches in an
+  interpreter that shares no code with the compiler, one Python generator per thread, and compares
+  all accesses with one another; of a kernel's large launches, only a small one. A mutant that it
+  does not finish in two minutes counts as forbidden. The table's last line counts all mistakes."""
+# Classes that the oracle does not know and therefore cannot call false.
 OWN = frozenset(["block-order", "raised", "int32-overflow", "misaligned"])
 
 
 @dataclass(frozen=True)
 class Row:
-    """One mutant, what checked mode said, what the oracle saw, and why it may be equivalent.
+    """One mutant, the verdict of checked mode, the oracle's faults, and why it may be equivalent.
 
-    `digest` is that of all it depends on, `day` when it was examined; `whole` says whether the
-    oracle interprets all of its launches: large ones would take it hours.
+    `digest` is that of everything it depends on, `day` when it was examined; `whole` says whether
+    the oracle interprets all of its launches: large ones would take hours.
     """
 
     mutant: Mutant
@@ -64,18 +64,18 @@ class Row:
 
     @property
     def forbidden(self) -> bool:
-        """Whether the oracle saw it do something that a checker can find."""
+        """Whether the oracle saw a fault that a checker can find."""
         return self.counts and bool(self.faults)
 
     @property
     def unconfirmed(self) -> bool:
-        """Whether checked mode reports a class of which the oracle saw nothing."""
+        """Whether checked mode reports a class that the oracle did not see."""
         true = set().union(*(FAULTS[fault] for fault in self.faults if fault in FAULTS))
-        if "race" in self.faults:  # the order, which the oracle has otherwise, decides what is set
+        if "race" in self.faults:  # another order than the oracle's leaves other elements unset
             true |= FAULTS["unset"]
         said = set(self.verdict.kinds) - OWN - IGNORED
-        # After some faults the oracle stops: it did not see what would have followed. Nor did it
-        # where it ran out of time, or had only a part of the launches to look at.
+        # The oracle sees nothing after a fault that stops it, after its time limit, or in launches
+        # that it does not interpret.
         return bool(said - true) and self.whole and not ENDING & set(self.faults)
 
     def as_dict(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Row:
 
 
 def figures(rows: list[Row]) -> dict[str, int]:
-    """Return the counts that the two figures are made of."""
+    """Return the counts behind the two figures."""
     counted = [row for row in rows if row.counts]
     forbidden = [row for row in rows if row.forbidden]
     right = [row for row in forbidden if row.outcome == "right finding"]
@@ -117,7 +117,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def markdown(rows: list[Row], of: int = 0) -> str:
-    """Return the whole report; `of` is the number of all mutants, of which these are a sample."""
+    """Return the whole report; `of` is the number of all mutants if these are a sample."""
     return "\n\n".join(
         [
             TERMS,
@@ -125,9 +125,9 @@ def markdown(rows: list[Row], of: int = 0) -> str:
             _summary(figures(rows)),
             _days(rows),
             "### By mistake",
-            _table("operator", rows, lambda row: row.mutant.operator, _meaning),
+            _outcomes("operator", rows, lambda row: row.mutant.operator, _meaning),
             "### By kernel",
-            _table("kernel", rows, lambda row: row.mutant.subject),
+            _outcomes("kernel", rows, lambda row: row.mutant.subject),
             "### Survivors",
             _survivors(rows) or "None.",
             "### Equivalents",
@@ -145,37 +145,35 @@ def _sampled(rows: list[Row], of: int) -> str:
 
 
 def _summary(n: dict[str, int]) -> str:
-    lines = [
-        "| figure | of | count | to reach | share |",
-        "|---|---:|---:|---:|---:|",
-        f"| flagged by a finding or a wrong answer | {n['mistakes']} mistakes | {n['flagged']} "
-        f"| 98% | {percent(n['flagged'], n['mistakes'])} |",
-        f"| finding of the right kind | {n['forbidden']} that do something forbidden "
-        f"| {n['right']} | 90% | {percent(n['right'], n['forbidden'])} |",
-        f"| the same, of all mistakes | {n['mistakes']} mistakes | {n['right_of_all']} | - "
-        f"| {percent(n['right_of_all'], n['mistakes'])} |",
+    mistakes, forbidden = (
+        f"{n['mistakes']} mistakes",
+        f"{n['forbidden']} that do something forbidden",
+    )
+    rows = [
+        ("flagged by a finding or a wrong answer", mistakes, n["mistakes"], n["flagged"], "98%"),
+        ("finding of the right kind", forbidden, n["forbidden"], n["right"], "90%"),
+        ("the same, of all mistakes", mistakes, n["mistakes"], n["right_of_all"], "-"),
     ]
-    text = (
+    cells = [[name, of, part, goal, percent(part, all_)] for name, of, all_, part, goal in rows]
+    return (
         f"{n['mutants']} mutants: {n['mistakes']} mistakes, {n['equivalent']} equivalent, "
         f"{n['refused']} that the compiler refuses. {n['only_wrong_numbers']} mistakes only "
-        "compute wrong numbers. Findings of a class of which the oracle saw nothing: "
-        f"{n['unconfirmed']}."
+        "compute wrong values. Findings of a class that the oracle did not see: "
+        f"{n['unconfirmed']}.\n\n{table(['figure', 'of', 'count', 'to reach', 'share'], cells)}"
     )
-    return f"{text}\n\n" + "\n".join(lines)
 
 
 def _days(rows: Iterable[Row]) -> str:
-    """Return which run examined how many."""
+    """Return how many mutants were examined on which day."""
     said = Counter(row.day for row in rows)
-    parts = [f"{count} on {day}" for day, count in sorted(said.items())]
-    return f"Examined: {', '.join(parts)}."
+    return f"Examined: {', '.join(f'{n} on {day}' for day, n in sorted(said.items()))}."
 
 
 def _meaning(operator: str) -> str:
     return OPERATORS[operator].meaning
 
 
-def _table(
+def _outcomes(
     title: str,
     rows: Iterable[Row],
     key: Callable[[Row], str],
@@ -185,15 +183,15 @@ def _table(
     for row in rows:
         groups.setdefault(key(row), Counter())[row.outcome] += 1
     names = [name for name in COLUMNS if any(group[name] for group in groups.values())]
-    heads = [title, *(["what it does"] if meaning else []), "mutants", *names]
-    marks = ["---"] * (2 if meaning else 1) + ["---:"] * (1 + len(names))
-    lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(marks)}|"]
-    for name in sorted(groups):
-        group = groups[name]
-        said = [name, *([meaning(name)] if meaning else [])]
-        numbers = [group.total(), *(group[column] for column in names)]
-        lines.append(f"| {' | '.join([*said, *map(str, numbers)])} |")
-    return "\n".join(lines)
+    cells = [
+        [
+            name,
+            *([meaning(name)] if meaning else []),
+            *(group.total(), *(group[column] for column in names)),
+        ]
+        for name, group in sorted(groups.items())
+    ]
+    return table([title, *(["what it does"] if meaning else []), "mutants", *names], cells)
 
 
 def _survivors(rows: Iterable[Row]) -> str:
@@ -208,9 +206,3 @@ def _equivalents(rows: Iterable[Row]) -> str:
 
 def _change(row: Row) -> str:
     return " ".join(f"`{line}`" for line in row.mutant.change.splitlines())
-
-
-def kinds_of(rows: Iterable[Row]) -> Counter[str]:
-    """Count how many mutants each class of findings was reported for."""
-    seen = Counter(kind for row in rows for kind in row.verdict.kinds)
-    return Counter({kind: seen[kind] for kind in KINDS if seen[kind]})

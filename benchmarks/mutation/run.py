@@ -1,13 +1,13 @@
-"""Put mistakes into the kernels of the book and count which of them checked mode finds.
+"""Seed mistakes in the kernels of the book and count how many checked mode finds.
 
-python -m benchmarks.mutation.run                        everything, a table at the end
+python -m benchmarks.mutation.run                        all mutants, a table at the end
 python -m benchmarks.mutation.run --kernels matmul       one package, or one kernel
-python -m benchmarks.mutation.run --sample 400           so many of all, chosen by their names
-python -m benchmarks.mutation.run --write                docs/checking.md and the JSON beside it
+python -m benchmarks.mutation.run --sample 400           a sample, chosen by the mutants' names
+python -m benchmarks.mutation.run --write                into docs/checking.md and the JSON
 python -m benchmarks.mutation.run --write --missing      the same; examines only what the JSON lacks
 
-What a mutant came to holds as long as the kernel, what it uses of its file, and its launches are
-the same. Whether the checker still finds it is for a run without `--missing` to say.
+A recorded result is valid while the kernel, what it uses of its file, and its launches stay the
+same. Only a run without `--missing` tells whether the checker still finds the mutant.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import harness
 from benchmarks.mutation import cases, equivalents, mutants, pool, report, truth, verdict
 from benchmarks.mutation.verdict import Verdict
 from gpukit import launch
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DOCUMENT = ROOT / "docs" / "checking.md"
-RESULT = ROOT / "benchmarks" / "results" / "mutation.json"
+DOCUMENT = harness.ROOT / "docs" / "checking.md"
+RESULT = harness.ROOT / "benchmarks" / "results" / "mutation.json"
 EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
-BEGIN, END = "<!-- mutation begin -->", "<!-- mutation end -->"
-LIMIT = 120  # seconds for one mutant; compiling it takes a second or two
+LIMIT = 120  # seconds per mutant; compiling it takes a second or two
 
 
 class Kept:
-    """Answers of earlier runs, by what was asked and the mutant's digest.
+    """Results of earlier runs, by the question and the mutant's digest.
 
-    A file of lines is read and added to; `recorded` are the rows of the JSON of a whole run.
+    They are read from a file of lines, to which new ones are appended, and from `recorded`, the
+    rows of the JSON of a whole run.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Kept:
     ) -> None:
         self.path, self.results = path, {}
         self.digests = {mutant.id: digest(mutant) for mutant in chosen}
-        self.days: dict[str, str] = {}  # of what is known from a whole run
+        self.days: dict[str, str] = {}  # when recorded mutants were examined
         ids = {known: name for name, known in self.digests.items()}
         for row in recorded:
             name = ids.get(row["digest"])
@@ -72,7 +72,7 @@ class Kept:
                     self.results[word, ids[known]] = _thawed(answer)
 
     def add(self, word: str, mutant: mutants.Mutant, result: Any) -> None:
-        """Keep one result at once: the run may end any moment."""
+        """Append a result to the file at once, so that an interrupted run can resume."""
         if self.path is not None:
             answer = asdict(result) if isinstance(result, Verdict) else result
             with self.path.open("a", encoding="utf-8") as file:
@@ -86,12 +86,12 @@ def _thawed(answer: Any) -> Any:
 
 
 def _faults(faults: list[str]) -> Any:
-    """Return the oracle's answer as it gave it: it has one word for a mutant that broke it."""
+    """Return the oracle's answer: faults, or one word for a mutant that broke the oracle."""
     return faults[0] if faults in (["hung"], ["crashed"]) else tuple(faults)
 
 
 def digest(mutant: mutants.Mutant) -> str:
-    """Return the digest of all that the outcome of a mutant depends on, but for the checker."""
+    """Return the digest of everything but the checker that a mutant's outcome depends on."""
     words = [mutant.id, mutants.own_text(mutant), *sorted(mutant.right_kinds)]
     parts = hashlib.sha256("\0".join(words).encode())
     parts.update(_launches(mutant.kernel))
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
 
 
 def choose(names: Sequence[str]) -> list[mutants.Mutant]:
-    """Return the mutants of some packages or kernels; of all without a name."""
+    """Return the mutants of the named packages or kernels; of all if there are no names."""
     return [
         mutant
         for mutant in mutants.every()
@@ -129,7 +129,7 @@ def choose(names: Sequence[str]) -> list[mutants.Mutant]:
 
 
 def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.Row]:
-    """Examine every mutant, ask the oracle about each, and put the two together."""
+    """Run each mutant in checked mode and in the oracle, and combine the results."""
     verdicts = _each("checked", verdict.examine, chosen, workers, kept)
     faults = _each("oracle", truth.of, chosen, workers, kept)
     rows, today = [], datetime.date.today().isoformat()
@@ -137,7 +137,7 @@ def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.R
         said, seen = verdicts[mutant.id], faults[mutant.id]
         found = Verdict(mutant.id, said) if isinstance(said, str) else said
         reason = equivalents.read(EQUIVALENTS).get(mutant.id, {}).get("reason", "")
-        # A mutant that hangs or breaks the oracle does something forbidden, whatever it is.
+        # A mutant that hangs or crashes the oracle does something forbidden.
         faults_ = (seen,) if isinstance(seen, str) else seen
         day = kept.days.get(mutant.id, today)
         launches = cases.find(mutant.kernel)
@@ -164,24 +164,15 @@ def _each(
     return results
 
 
-def put(text: str) -> None:
-    """Replace the section of docs/checking.md between its markers; add it where there is none."""
-    old = DOCUMENT.read_text(encoding="utf-8") if DOCUMENT.exists() else "# Checking\n"
-    if BEGIN not in old:
-        old = f"{old.rstrip()}\n\n{BEGIN}\n{END}\n"
-    before, after = old.partition(BEGIN)[0], old.partition(END)[2]
-    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}", encoding="utf-8")
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run, print, and write what was asked for; 1 if a figure is not reached."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernels", nargs="*", default=[], help="packages or kernels; all without")
-    parser.add_argument("--sample", type=int, metavar="N", help="only N of them, by their names")
+    parser.add_argument("--kernels", nargs="*", default=[], help="packages or kernels")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, chosen by name")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write docs/checking.md and the JSON")
     parser.add_argument("--missing", action="store_true", help="examine what the JSON lacks")
-    parser.add_argument("--keep", type=Path, help="a file of results, to go on after a break")
+    parser.add_argument("--keep", type=Path, help="file of results, for resuming")
     options = parser.parse_args(arguments)
     if options.write and options.kernels:
         parser.error("--write needs the whole book: leave out --kernels")
@@ -191,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.sample is not None:
         chosen = mutants.sample(every, options.sample)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["GPUKIT_CACHE_DIR"] = folder  # mutants do not belong into the person's cache
+        os.environ["GPUKIT_CACHE_DIR"] = folder  # keeps mutants out of the user's cache
         known = RESULT.read_text(encoding="utf-8") if options.missing else '{"mutants": []}'
         kept = Kept(options.keep, chosen, json.loads(known)["mutants"])
         rows = run(chosen, options.workers, kept)
@@ -199,10 +190,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(text)
     n = report.figures(rows)
     if options.write:
-        put(text)
-        RESULT.parent.mkdir(parents=True, exist_ok=True)
-        data = {"figures": n, "mutants": [row.as_dict() for row in rows]}
-        RESULT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        harness.put("mutation", text, DOCUMENT)
+        harness.save(RESULT, {"figures": n, "mutants": [row.as_dict() for row in rows]})
     reached = n["flagged"] >= 0.98 * n["mistakes"] and n["right"] >= 0.9 * n["forbidden"]
     return 0 if reached else 1
 
