@@ -1,7 +1,6 @@
-"""Time kernels against NumPy: cases to run, the clock, and the words of the report.
+"""Time kernels against NumPy: cases, timing, and reports.
 
-Ratios only, always measured in one run with the two sides taking turns; never before the answer
-has been checked.
+Both sides of a ratio are measured in turns in one run, after the answer has been checked.
 """
 
 from gpukit.bench.lesson import Line, WrongAnswer, against

@@ -1,7 +1,7 @@
-"""Every kernel of the book with data to run on and the NumPy that does the same.
+"""Every kernel of the book, with data and the equivalent work in NumPy.
 
-A case is a function of the size wanted: it makes the data when it is called and returns a
-`Comparison`. NumPy writes into arrays made beforehand wherever it can, as the kernels do.
+A case makes the data for given sizes and returns a `Comparison`. NumPy writes into preallocated
+arrays wherever it can, as the kernels do.
 """
 
 from __future__ import annotations

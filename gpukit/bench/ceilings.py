@@ -1,7 +1,7 @@
-"""What a machine can do at best: the two lines of a roofline, measured before anything is judged.
+"""The ceilings of a machine: memory bandwidth and peak compute, the two lines of its roofline.
 
-A kernel has to move its least bytes and to do its operations; the time that these take at the
-ceilings is its floor. How many times over that floor it is can be compared between any two kernels.
+A kernel must move its least bytes and perform its operations; their time at the ceilings is the
+kernel's floor. The ratio of its time to that floor is comparable between any two kernels.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from gpukit.bench.gpu import WARM
 from gpukit.checked.gpus import float32_lanes, tensor_flops
 from gpukit.cpu.launch import pool
 
-COPIED = 1 << 26  # float32 of a copy on a GPU; caches hold a fraction
+COPIED = 1 << 26  # float32 elements of a copy on a GPU; caches hold a fraction
 _COPIED_ON_HOST = 1 << 24
-_SIDE = 1024  # of the matrices whose product says what a host's processor computes
+_SIDE = 1024  # of the matrices whose product measures a host's peak compute
 _TIMES = 7
-_COPIES = 16  # between two events, so that the host's calls take no part of the time
+_COPIES = 16  # between two events, so that the host's calls do not count
 
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Bytes a second of a long copy, read and written, and operations a second.
+    """Bytes per second of a long copy, read and written, and operations per second.
 
-    `flops` are those of float32, `tensor` those of a GPU's tensor cores by what they round to.
+    `flops` are those of float32, `tensor` those of a GPU's tensor cores by operand type.
     """
 
     bytes: float
@@ -40,7 +40,7 @@ class Ceilings:
     tensor: Mapping[str, float] = field(default_factory=dict)
 
     def floor(self, least: int, flops: int, units: str = "") -> float:
-        """Return the seconds that moving and computing must take, the longer of both.
+        """Return the least seconds of moving and computing, the longer of both.
 
         >>> Ceilings(100.0, 10.0, "").floor(50, 20)
         2.0
@@ -53,7 +53,7 @@ class Ceilings:
 def measure(*, quick: bool = False) -> Ceilings:
     """Measure the machine that kernels run on: a GPU, or this processor.
 
-    A `quick` one of a GPU only rehearses: its caches hold what is copied.
+    A `quick` measurement of a GPU is only a rehearsal: the copy fits into its caches.
     """
     if target.active().name != "cuda":
         return _of_host()
@@ -97,14 +97,14 @@ def _of_gpu(copied: int) -> Ceilings:
     moved = 2 * source.nbytes * _COPIES / min(copying() for _ in range(_TIMES))
     lanes = float32_lanes(tuple(device.compute_capability))
     clock = device.CLOCK_RATE * 1e3  # kHz
-    cycles = device.MULTIPROCESSOR_COUNT * clock  # of all SMs in a second
+    cycles = device.MULTIPROCESSOR_COUNT * clock  # of all SMs, per second
     tf32, bf16 = tensor_flops(tuple(device.compute_capability))
     tensor = {"tf32": tf32 * cycles, "bf16": bf16 * cycles}
     return Ceilings(moved, 2.0 * lanes * cycles, "a copy on the device, units times clock", tensor)
 
 
 def _best(work: Callable[[], Any]) -> float:
-    """Return the least of some times: a ceiling is what nothing got in the way of."""
+    """Return the least of some times: a ceiling is the undisturbed run."""
     best = math.inf
     for _ in range(_TIMES):
         begin = time.perf_counter()

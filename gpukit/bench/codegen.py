@@ -1,9 +1,9 @@
-"""The code generation gate: what NVIDIA's compilers make of every kernel of the book.
+"""The code generation gate: the machine code of every kernel of the book.
 
-Needs the extra `cuda13` and no GPU. A source that looks right can still become slow code: a Python
-literal makes a float32 kernel compute in float64, a signed index hides from the compiler that
-sixteen bytes can be loaded at once, a tile one too large spills. All of that can be read in the
-machine code. `gpukit codegen` prints what is found here; `make codegen` sets up what it needs.
+Needs the extra `cuda13` and no GPU. Correct source can still compile to slow code: a Python literal
+makes a float32 kernel compute in float64, a signed index hides an alignment of 16 bytes, a tile
+that is too large spills registers. The machine code shows all of that. `gpukit codegen` prints the
+findings; `make codegen` installs the compilers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,10 @@ from gpukit.gpu_code import sass
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
 CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
-# Those by way of PTX, and what a launch on Hopper gets. LTO for the others would double the time.
+# Those via PTX, and LTO as in a launch on Hopper. LTO for the others would double the time.
 BUILDS: tuple[gpu_code.Capability, ...] = (*CAPABILITIES, (9, 0, gpu_code.LTO))
-# Of kernels without a bar float64 is all that instructions are read for. It comes with the types,
-# which are the same everywhere, so Hopper's are read; of the others registers and spills.
+# Without a bar, instructions are read only for float64, which depends on the types alone: Hopper's
+# suffice. For the other GPUs, registers and spills are read.
 BUILDS_WITHOUT_BAR: tuple[gpu_code.Capability, ...] = tuple(
     c if c[:2] == (9, 0) else (*c[:2], gpu_code.UNLISTED) for c in BUILDS
 )
@@ -34,10 +34,10 @@ BUILDS_WITHOUT_BAR: tuple[gpu_code.Capability, ...] = tuple(
 
 @dataclass(frozen=True)
 class Bar:
-    """What the code of one kernel must show.
+    """The requirements on one kernel's code.
 
-    A share of FFMA in its main loop, 16-byte accesses, in that loop an instruction of tensor cores
-    whose name begins so.
+    They are the fraction of FFMA in its main loop, 16-byte accesses, and the prefix of a tensor
+    core instruction in that loop.
     """
 
     ffma: float = 0.0
@@ -45,6 +45,9 @@ class Bar:
     tensor: str = ""
 
 
+_STEPS = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw")
+_ACTIVATIONS = ("relu", "sigmoid", "tanh", "gelu")
+_LOADS_AND_STORES = Bar(wide=("LDG", "STG"))
 # Shares are those measured with the versions in benchmarks/results/codegen.json, rounded down.
 BARS = {
     "matmul_tiled": Bar(ffma=0.14),
@@ -64,44 +67,18 @@ BARS = {
     "matmul_nt_vectorized": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),
     "matmul_tn_tiled": Bar(ffma=0.13),
     "matmul_tn_vectorized": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
-    **{
-        f"{name}_vectorized": Bar(wide=("LDG", "STG"))
-        for name in (
-            "sgd",
-            "momentum",
-            "nesterov",
-            "adagrad",
-            "rmsprop",
-            "adadelta",
-            "adam",
-            "adamw",
-            "scale",
-        )
-    },
     "square_sum_vectorized": Bar(wide=("LDG",)),
-    "fill_vectorized": Bar(wide=("STG",)),
-    **{
-        f"{name}_vectorized": Bar(wide=("LDG", "STG"))
-        for name in (
-            "vector_add",
-            "saxpy",
-            "copy",
-            "relu",
-            "sigmoid",
-            "tanh",
-            "gelu",
-            "relu_grad",
-            "sigmoid_grad",
-            "tanh_grad",
-            "gelu_grad",
-        )
-    },
+    **{f"{name}_vectorized": _LOADS_AND_STORES for name in (*_STEPS, "scale")},
+    "fill_wide": Bar(wide=("STG",)),
+    **{f"{name}_wide": _LOADS_AND_STORES for name in ("vector_add", "saxpy", "copy")},
+    **{f"{name}_wide": _LOADS_AND_STORES for name in _ACTIVATIONS},
+    **{f"{name}_grad_wide": _LOADS_AND_STORES for name in _ACTIVATIONS},
 }
 
 
 @dataclass(frozen=True)
 class Line:
-    """What was found in one kernel's code for one compute capability."""
+    """The properties of one kernel's code for one compute capability."""
 
     kernel: str
     capability: gpu_code.Capability
@@ -119,7 +96,7 @@ class Line:
 
     @property
     def arch(self) -> str:
-        """The compute capability as compilers spell it; sm_90-lto is linked as at a launch."""
+        """The compute capability as `sm_90`; sm_90-lto is linked as at a launch."""
         major, minor, *how = self.capability
         return f"sm_{major}{minor}{'-lto' if gpu_code.LTO in how else ''}"
 
@@ -130,10 +107,10 @@ class Line:
 
 
 def measure(names: Sequence[str] = (), only: tuple[int, int] | None = None) -> list[Line]:
-    """Compile kernels for each of the builds that can run them; return what is in their code.
+    """Compile kernels for each build that can run them; return the properties of their code.
 
-    `names` are those of the benchmark's cases; none means all. `only` is one of CAPABILITIES; None
-    means all. Raises TargetError where there is no GPU compiler, and for another capability.
+    `names` are those of benchmark cases; none means all. `only` is one of CAPABILITIES; None means
+    all. Raises TargetError without a GPU compiler, and for another capability.
     """
     if only not in (None, *CAPABILITIES):
         known = ", ".join("sm_{}{}".format(*capability) for capability in CAPABILITIES)
@@ -209,20 +186,20 @@ def _is_double(argument: Any) -> bool:
 
 
 def faults(lines: Iterable[Line]) -> list[str]:
-    """Return what is wrong with code, a sentence each; nothing where all is well."""
+    """Return what is wrong with the code, one sentence per fault."""
     found = []
     for line in lines:
         bar = BARS.get(line.kernel, Bar())
         where = f"{line.kernel} for {line.arch}"
         if line.spilled:
             found.append(
-                f"{where} spills {line.spilled} bytes a thread with {line.registers} registers. "
-                "Give a thread less to hold, or launch_bounds that leave it more."
+                f"{where} spills {line.spilled} bytes per thread with {line.registers} registers. "
+                "Give a thread fewer values, or launch_bounds that allow more registers."
             )
         if line.float32 and line.mix.get("double"):
             found.append(
                 f"{where} takes no float64 and has {line.mix['double']} float64 instructions. "
-                "Look for a literal or a division that wants np.float32: gpukit sass "
+                "Look for a literal or a division that needs np.float32: gpukit sass "
                 f"{line.kernel}."
             )
         found += [
@@ -231,17 +208,16 @@ def faults(lines: Iterable[Line]) -> list[str]:
             if not line.wide.get(access)
         ]
         if bar.tensor and not line.tensor_in_loop.get(bar.tensor):
-            found.append(
-                f"{where} has no {bar.tensor} in a loop: are tensor cores called any more?"
-            )
+            found.append(f"{where} has no {bar.tensor} in a loop: does it still use tensor cores?")
         if line.capability[:2] == (9, 0) and line.ffma_in_loop < bar.ffma:
             found.append(
-                f"{where}: {line.ffma_in_loop:.1%} of the main loop are FFMA, "
-                f"{bar.ffma:.1%} were before."
+                f"{where}: {line.ffma_in_loop:.1%} of the main loop is FFMA, "
+                f"{bar.ffma:.1%} was measured before."
             )
     return found
 
 
+_NAMED = ("kernel", "capability", "float32", "tool")  # not part of a kernel's record
 HEADERS = ("kernel", "for", "registers", "spills", "shared", "instructions", "FFMA in loop", "wide")
 
 
@@ -265,15 +241,7 @@ def as_json(lines: Sequence[Line]) -> dict[str, Any]:
     """Return everything found, by kernel and compute capability."""
     kernels: dict[str, dict[str, Any]] = {}
     for line in lines:
-        kernels.setdefault(line.kernel, {})[line.arch] = {
-            "registers": line.registers,
-            "spilled": line.spilled,
-            "stack": line.stack,
-            "shared": line.shared,
-            "instructions": line.instructions,
-            "mix": line.mix,
-            "wide": line.wide,
-            "ffma_in_loop": round(line.ffma_in_loop, 4),
-            "tensor_in_loop": line.tensor_in_loop,
-        }
+        found = {name: value for name, value in asdict(line).items() if name not in _NAMED}
+        found["ffma_in_loop"] = round(line.ffma_in_loop, 4)
+        kernels.setdefault(line.kernel, {})[line.arch] = found
     return {"tool": lines[0].tool, "kernels": kernels}

@@ -1,8 +1,7 @@
 """Timing on a GPU: events around one launch, the cache flushed before it, all sides in turns.
 
-A GPU's clock and its cache remember what ran before. So every sample begins with a cold second
-level cache, sides are measured in turns, whose order changes, and medians are compared with medians
-of the same run only.
+A GPU's clock and cache depend on what ran before. So every sample begins with a cold L2 cache,
+sides run in turns of changing order, and medians are compared only within one run.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from gpukit.bench.timing import OURS, Clock, Comparison, Spread, Work
 from gpukit.kernels import reduce, reduce_trees, vector
 
 FLUSHED = 1 << 26  # float32 that are read between samples: 256 MB, twice the largest cache
-FLUSHES = 4  # times: the GPU is busy with them while the host asks for what is measured
+FLUSHES = 4  # times: they keep the GPU busy while the host enqueues the measured work
 WARM = 0.3  # seconds of work before the first sample: an idle GPU's clock is low
 LEAST_SECONDS = 0.25  # of sampling
 MOST_SAMPLES = 10_000
 LEAST_SAMPLES = 7
-SETTLED = 0.005  # of the median: the spread at which more samples say nothing new
+SETTLED = 0.005  # of the median: the spread at which sampling ends
 
 
 def device_name() -> str:
@@ -38,7 +37,7 @@ STATE = ("clocks.sm", "clocks.mem", "temperature.gpu", "power.draw")  # MHz, MHz
 
 
 def state() -> dict[str, str]:
-    """Return what nvidia-smi says of the GPU's clocks, temperature and power; nothing without it.
+    """Return the GPU's clocks, temperature and power from nvidia-smi; empty without it.
 
     >>> set(state()) <= set(STATE)
     True
@@ -53,7 +52,7 @@ def state() -> dict[str, str]:
 
 
 def launch_seconds(launches: int = 1000) -> float:
-    """Return the host's time per launch of a kernel that has next to nothing to do."""
+    """Return the host's time per launch of a kernel with almost no work."""
     small = Launch(vector.fill_kernel, 1, 32, np.float32(1), cuda.device_array(32, np.float32))
     small()
     start = time.perf_counter()
@@ -64,10 +63,10 @@ def launch_seconds(launches: int = 1000) -> float:
 
 
 class Events:
-    """Measures the seconds that the GPU takes for some work, from a cold cache.
+    """Measures the seconds of some work on the GPU, from a cold cache.
 
-    The cache is flushed by reading. What is written stays in it, and the work that is measured
-    would first have to wait until memory has taken it.
+    Reads flush the cache. Written data would stay dirty in it, and the measured work would have to
+    wait for its write-back.
     """
 
     def __init__(self) -> None:
@@ -95,16 +94,16 @@ class Events:
 def measure(
     comparison: Comparison, elapsed: Callable[[Work], float], seconds: float
 ) -> tuple[dict[str, Spread], dict[str, str]]:
-    """Measure a kernel and its rivals; return the times, and what libraries fail with."""
+    """Measure a kernel and its rivals; return the times, and the errors of libraries."""
     works, failed = sides(comparison)
     return in_turns(works, elapsed, seconds=seconds), failed
 
 
 def sides(comparison: Comparison) -> tuple[dict[str, Work], dict[str, str]]:
-    """Return our work, which need not wait for the GPU, and that of the libraries that can do it.
+    """Return the asynchronous work of gpukit and of the libraries that can do it, and errors.
 
-    Each has worked once: a library that cannot make its arrays or do the work is left out, and what
-    it said is returned. Its failure must not end the figures of others.
+    Each has run once: a library that cannot make its arrays or do the work is left out, and its
+    error is returned, so that it does not prevent the measurement of others.
     """
     ours = comparison.ours.start if isinstance(comparison.ours, Launch) else comparison.ours
     works: dict[str, Work] = {OURS: ours}
@@ -127,10 +126,10 @@ def in_turns(
     seconds: float = 1.0,
     clock: Clock = time.perf_counter,
 ) -> dict[str, Spread]:
-    """Measure all sides in turns, until their medians are settled or the time is over.
+    """Measure all sides in turns, until their samples have settled or the time is up.
 
-    Before the first sample all work for WARM seconds, and the first call of each is never counted:
-    it compiles, and allocates what a library needs.
+    All sides warm up for WARM seconds. The first call of each never counts: it compiles, and
+    allocates what a library needs.
     """
     start = clock()
     while True:
@@ -153,5 +152,5 @@ def in_turns(
 
 
 def _settled(samples: list[float]) -> bool:
-    """Tell whether most samples lie within a small part of their median."""
+    """Tell whether the spread of the samples is a small fraction of their median."""
     return Spread.of(samples).varied < 2 * SETTLED

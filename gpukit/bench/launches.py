@@ -1,4 +1,4 @@
-"""What a benchmark case launches: the kernel, the shape, and the arguments before it ran."""
+"""The launches of a benchmark case: kernel, shape, and the arguments before it ran."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpukit.cpu.launch import launcher
 
 
 class Launched(NamedTuple):
-    """One launch, with arguments that are nobody else's."""
+    """One launch, with its own copies of the arguments."""
 
     kernel: Any
     shape: Any
@@ -20,9 +20,9 @@ class Launched(NamedTuple):
 
 
 def launches(name: str) -> list[Launched]:
-    """Return what the case called `name`, made small, launches of the kernel it is about.
+    """Return the launches of its own kernel by the case called `name`, with small sizes.
 
-    The launches run, on the CPU: a case may launch more than once, each on what came before.
+    The launches run on the CPU: a case may launch several times, each on the results before.
     """
     found: list[Launched] = []
     _observe(name, found.append)
@@ -30,7 +30,7 @@ def launches(name: str) -> list[Launched]:
 
 
 def first_launch(name: str) -> Launched:
-    """Return the first of `launches(name)`, which does not run: its kernel is not compiled."""
+    """Return the first of `launches(name)` without running it: its kernel is not compiled."""
     try:
         _observe(name, _stop)
     except _Stopped as stopped:
@@ -48,7 +48,7 @@ def _stop(launched: Launched) -> NoReturn:
 
 
 def _observe(name: str, see: Callable[[Launched], None]) -> None:
-    """Run the case called `name`, made small; see each launch of its kernel before it runs."""
+    """Run the case called `name` with small sizes; call `see` before each launch of its kernel."""
     wanted = CASES[name].kernel.py_func
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:

@@ -1,4 +1,4 @@
-"""A kernel against NumPy in one line: what a lesson shows under a kernel."""
+"""A kernel against NumPy in one line, for lessons."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpukit.errors import GpukitError
 
 
 class WrongAnswer(GpukitError):
-    """The two sides do not give the same, so there is nothing to time."""
+    """The results of both sides differ, so there is nothing to time."""
 
 
 @dataclass(frozen=True, repr=False)
 class Line:
-    """How long a kernel and NumPy took, and how the two compare; its text is one line."""
+    """The times of a kernel and of NumPy, and their ratio; its repr is one line."""
 
     timing: timing.Timing
     target: str
@@ -40,10 +40,10 @@ class Line:
 def against(
     ours: Callable[[], Any], numpy: Callable[[], Any], *, terms: int = 1, seconds: float = 0.3
 ) -> Line:
-    """Check that both calls give the same numbers, then time them in turns for about `seconds`.
+    """Check that both calls give the same result, then time them in turns for about `seconds`.
 
-    `terms` says how many numbers are added up into each result: the more there are, the more
-    rounding differs. Raises WrongAnswer, with the first place, where the results differ by more.
+    `terms` is how many values are added into each result: rounding errors grow with it. Raises
+    WrongAnswer, with the first index, if the results differ by more than rounding.
     """
     got, expected = np.asarray(ours()), np.asarray(numpy())
     error = timing.difference(got, expected.astype(np.float64), terms)

@@ -1,7 +1,7 @@
-"""The README's table of variants: one problem, a row for each machine that measured it.
+"""The README's table of variants: one problem, with a row per machine.
 
-The table stands between two marks. A run replaces the line of its own machine and target, or adds
-one, so that figures of a GPU stay when somebody measures a laptop.
+The table stands between two markers. A run replaces or adds the row of its own machine and target,
+so that figures of a GPU stay when somebody measures a laptop.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from gpukit.bench.timing import Result
 
 BEGIN, END = "<!-- variants begin -->", "<!-- variants end -->"
 PROBLEM = "matmul"
-# One product of many, which is another problem.
+# A batch of products, which is another problem.
 OTHERS = frozenset(["matmul_batched"])
 MISSING = "-"
 
 
 def machine(target: str, device: str = "") -> str:
-    """Return the words by which a line is found again: the target and what it runs on."""
+    """Return the key of a row: the target and the device."""
     return f"{target}, {device or f'{os.cpu_count()} cores, {platform.machine()}'}"
 
 
 def check(path: Path) -> None:
-    """Raise what keeps the table of a file from being written, before anything is timed."""
+    """Raise an error if the table of a file cannot be written, before anything is timed."""
     files.check(path)
     _parts(_read(path))
 
@@ -44,7 +44,7 @@ def _read(path: Path) -> str:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return what stands before the table, the table, and what stands behind it."""
+    """Return the text before the table, the table, and the text after it."""
     before, begin, rest = text.partition(BEGIN)
     table, end, after = rest.partition(END)
     if not begin or not end:
@@ -53,9 +53,9 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def merged(text: str, results: Sequence[Result], where: str, day: datetime.date) -> str:
-    """Return a file's text with this machine's line in its table.
+    """Return a file's text with this machine's row in its table.
 
-    Raises BenchError where the marks are missing, or a variant is missing or wrong.
+    Raises BenchError if the markers are missing, or a variant is missing or wrong.
     """
     before, old, after = _parts(text)
     shown = [r for r in results if r.name.startswith(f"{PROBLEM}_") and r.name not in OTHERS]
@@ -78,7 +78,7 @@ def merged(text: str, results: Sequence[Result], where: str, day: datetime.date)
 
 
 def _lines(table: str) -> list[dict[str, str]]:
-    """Return the lines of a table, each as what stands in its columns."""
+    """Return the rows of a table, each as a mapping from column to cell."""
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in table.strip().splitlines()
@@ -87,7 +87,7 @@ def _lines(table: str) -> list[dict[str, str]]:
 
 
 def _rate(flops: float) -> str:
-    """Return operations a second in thousands of millions, to three digits.
+    """Return operations per second in units of 1e9, to three digits.
 
     >>> _rate(1.234e9), _rate(2.8e9), _rate(4e11), _rate(5.1e13)
     ('1.23', '2.80', '400', '51000')
@@ -97,5 +97,5 @@ def _rate(flops: float) -> str:
 
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:
-    """Put this machine's line into the table of a file."""
+    """Write this machine's row into the table of a file."""
     files.write(path, merged(_read(path), results, where, datetime.date.today()))

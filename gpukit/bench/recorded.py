@@ -1,4 +1,4 @@
-"""What GPUs were recorded to do: the files that `benchmarks/gpu_run.py` wrote on them."""
+"""Recorded GPU times: the files that `benchmarks/gpu_run.py` wrote."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NONE = "No GPU time of these kernels has been recorded yet."
 def rows(names: Sequence[str], folder: Path = FOLDER) -> list[list[str]]:
     """Return the recorded figures of the kernels whose names begin with one of `names`.
 
-    A row is a GPU, a kernel, its size, its time by the GPU's own clock, and its share of the speed
-    of the fastest library. Runs that only rehearsed are left out.
+    A row is a GPU, a kernel, its size, its time by GPU events, and its speed as a percentage of the
+    fastest library's. Rehearsals are left out.
     """
     found = []
     for file in sorted(folder.glob("gpu_*.json")):

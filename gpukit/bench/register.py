@@ -1,4 +1,4 @@
-"""The register of benchmark cases: which there are, and what every maker of one needs."""
+"""The registry of benchmark cases, and the parts that they are made of."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class BenchError(errors.GpukitError):
 
 
 class Example(NamedTuple):
-    """What a variant is launched on, where its answer lies, and how NumPy computes the same.
+    """The launch of a variant, its result, and how NumPy computes the same.
 
-    `given` are the arguments of `work`, the rest is as in `Comparison`. By default `cost` is that
-    of the sizes, and `size` names them.
+    `given` are the arguments of `work`, the rest is as in `Comparison`. By default `cost` and
+    `size` are derived from the sizes.
     """
 
     ours: Launch
@@ -37,14 +37,14 @@ class Example(NamedTuple):
 
 
 Sizes = tuple[int, ...]
-# Small where little time is left, usual, and large for a GPU, which needs it.
+# Small for a quick run, usual, and large for a GPU.
 ThreeSizes = tuple[Sizes, Sizes, Sizes]
 
 
 class Entry(NamedTuple):
-    """A case of the registry: the variant it times, its group, and how to make it of some sizes.
+    """A case of the registry: a variant, its group, and a maker of examples for given sizes.
 
-    `small` are sizes for runs that are slow: as few elements as show every branch.
+    `small` are sizes for slow runs: the fewest elements that reach every branch.
     """
 
     variant: launch.Variant
@@ -55,15 +55,15 @@ class Entry(NamedTuple):
 
     @property
     def kernel(self) -> Any:
-        """The kernel that the case is about."""
+        """The kernel that the case times."""
         return self.variant.kernel
 
     def make(self, quick: bool) -> Comparison:
-        """Return the comparison at sizes that fit the target, or at those that take least time."""
+        """Return the comparison at sizes that suit the target, or at small ones."""
         return self.of(*pick(quick, *self.sizes))
 
     def of(self, *sizes: int) -> Comparison:
-        """Return the comparison of some sizes, in the order that the cost takes them."""
+        """Return the comparison for sizes, in the order of the arguments of the cost."""
         made = self.maker(self.variant, *sizes)
         text = f"{sizes[0]:,}" if len(sizes) == 1 else " x ".join(map(str, sizes))
         return Comparison(
@@ -85,14 +85,14 @@ CASES: dict[str, Entry] = {}
 
 
 def name_of(variant: launch.Variant) -> str:
-    """Return the name of a variant's case: that of its kernel."""
+    """Return the name of a variant's case, which is its kernel's."""
     return str(variant.kernel.py_func.__name__).removesuffix("_kernel")
 
 
 def past_a_tile(variant: launch.Variant) -> list[Sizes]:
-    """Return how many elements two blocks take, the second one not all of a tile.
+    """Return a size for two blocks, of which the second has a partial tile.
 
-    Where threads go on as long as there are elements, both blocks have more than two tiles.
+    With a grid-stride loop, both blocks have more than two tiles.
     """
     tile = variant.tile or variant.block
     return [((5 if variant.grid_stride else 1) * tile + 45,)]  # type: ignore[operator]
@@ -103,9 +103,9 @@ def group(
     sizes: ThreeSizes | Callable[[launch.Variant], ThreeSizes],
     small: Sequence[Sizes] | Callable[[launch.Variant], Sequence[Sizes]] = (),
 ) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
-    """Register what makes the examples of some variants, one case for each, named as its kernel.
+    """Register the maker of examples for some variants: one case each, named as its kernel.
 
-    The maker takes a variant and sizes, as many as each of `sizes` has.
+    The maker takes a variant and as many sizes as each of `sizes` has.
     """
 
     def register(maker: Callable[..., Example]) -> Callable[..., Example]:
@@ -120,7 +120,7 @@ def group(
 
 
 def choose(names: Sequence[str]) -> list[str]:
-    """Return the cases meant by names: a kernel, a group, or how kernels' names begin.
+    """Return the cases for names: a kernel, a group, or a prefix of kernels' names.
 
     No name means all. `sum` means all variants of the sum, from sum_interleaved to sum_vectorized.
     """
@@ -134,7 +134,7 @@ def choose(names: Sequence[str]) -> list[str]:
 
 
 def choose_one(name: str) -> str:
-    """Return the case meant by a kernel's name, its own or the one that it has in its module."""
+    """Return the case for a kernel's name, with or without `_kernel`."""
     short = name.removesuffix("_kernel")
     if short not in CASES:
         raise BenchError(f"expected the name of a kernel, got {name!r}. {_guess(short)}")
@@ -161,22 +161,22 @@ def make(name: str, *, quick: bool = False) -> Comparison:
 
 
 def pick(quick: bool, small: Any, usual: Any, large: Any) -> Any:
-    """Return the size of a case: small when little time is left, large on a GPU, which needs it."""
+    """Return the small size for a quick run, the large one on a GPU, else the usual one."""
     return small if quick else large if target.active().name == "cuda" else usual
 
 
 def poisoned(shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
-    """Return an array for a kernel to write, of NaN or of the least integer: no answer is that."""
+    """Return an array for a kernel to write, filled with NaN or with the least integer."""
     worst = np.nan if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min  # type: ignore[type-var]
     return launch.to_device(np.full(shape, worst, dtype))
 
 
 @functools.lru_cache(maxsize=4)
 def random(*shape: int, draw: int = 0) -> Any:
-    """Return normal float32 numbers with a mean, so that no sum is nearly zero: not to be written.
+    """Return read-only normal float32 values with a positive mean, so that no sum is nearly zero.
 
-    Arrays of one case take a `draw` each: a product of a matrix with itself, or with its transpose,
-    is right where rows and columns are mixed up.
+    Each array of a case takes another `draw`: the product of a matrix with itself or its transpose
+    would hide swapped rows and columns.
     """
     made = np.random.default_rng((20261120, draw)).standard_normal(shape, np.float32)
     made += np.float32(0.25)
@@ -184,7 +184,7 @@ def random(*shape: int, draw: int = 0) -> Any:
 
 
 class Launch:
-    """A call that launches a kernel and waits; its arrays are on the device already."""
+    """A call that launches a kernel on device arrays and waits."""
 
     def __init__(
         self, kernel: Any, grid: Any, block: Any, *arguments: Any, shared: int = 0
@@ -196,32 +196,32 @@ class Launch:
 
     def __call__(self) -> None:
         self.start()
-        if target.active().name == "cuda":  # elsewhere a launch returns when it is done
+        if target.active().name == "cuda":  # on other targets a launch is synchronous
             cuda.synchronize()
 
     def start(self) -> None:
-        """Launch, and do not wait."""
+        """Launch without waiting."""
         self.kernel[self.shape](*self.arguments)
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the arrays that the kernel is given."""
+        """The bytes of the kernel's arrays."""
         return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
 
 
 def launched(variant: launch.Variant, sizes: tuple[int, ...], *arguments: Any) -> Launch:
-    """Return the launch of a variant that covers so many elements along x, y and z."""
+    """Return the launch of a variant that covers `sizes` elements along x, y and z."""
     return Launch(variant.kernel, variant.grid("bench", *sizes), variant.block, *arguments)
 
 
 class Launches(Launch):
-    """Launches one after the other, of which each takes what those before it wrote."""
+    """Launches one after the other, each on the results of those before it."""
 
     def __init__(self, *parts: Launch) -> None:
         self.parts = parts
 
     def start(self) -> None:
-        """Launch them all, and do not wait."""
+        """Launch them all without waiting."""
         for part in self.parts:
             part.start()
 
@@ -251,9 +251,9 @@ def example(
     shared: int = 0,
     **rest: Any,
 ) -> Example:
-    """Return the example of one launch, on the inputs, `out`, and what stands `after` it.
+    """Return the example of one launch on the inputs, `out`, and the arguments `after` it.
 
-    With a shape for `out` it is a new array of float32. The rest is for `answered`.
+    A shape for `out` makes a new float32 array. The rest is for `answered`.
     """
     out = poisoned(out, np.float32) if isinstance(out, tuple) else out
     grid = variant.grid("bench", *covers)
@@ -275,12 +275,12 @@ def answered(
     part: int | None = None,
     **rest: Any,
 ) -> Example:
-    """Return the example of launches that write `out`, with the answer of the variant's reference.
+    """Return the example of launches that write `out`, with the result of the variant's reference.
 
-    The work takes the arrays among the inputs, or `given`; with `mine` one more, to write into.
-    The reference takes the inputs, or what it is `told`, and what is `named`; of several results
-    `part` is the one in `out`. The least bytes are those of one launch's arrays; of several, those
-    of the work's and of `out`.
+    The work takes the arrays among the inputs, or `given`, and with `mine` an output array. The
+    reference takes the inputs, or `told`, and the keywords `named`; of several results `part` is
+    the one in `out`. The least bytes are those of one launch's arrays; for several launches, those
+    of the arrays of the work and of `out`.
     """
     if given is None:
         given = tuple(a for a in inputs if isinstance(a, np.ndarray))

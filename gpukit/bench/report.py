@@ -1,4 +1,4 @@
-"""The words and numbers of a benchmark report. Measures nothing and prints nothing."""
+"""The text and figures of a benchmark report. Measures nothing and prints nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _VARIES = (
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that suits it.
+    """Return a time in a suitable unit.
 
     >>> duration(0.00000123), duration(0.0456), duration(12.3)
     ('1.23 us', '45.6 ms', '12.3 s')
@@ -62,7 +62,7 @@ def _three(value: float) -> str:
 
 
 def verdict(speedup: float) -> str:
-    """Say in words how two times compare.
+    """Return in words how two times compare.
 
     >>> verdict(2.0), verdict(0.5), verdict(1.01)
     ('2.0 times faster', '2.0 times slower', 'the same')
@@ -75,12 +75,12 @@ def verdict(speedup: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Return how many times as fast, with the figures that count."""
+    """Return a ratio with its significant digits."""
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def over_floor(result: Result, ceilings: Ceilings | None) -> float | None:
-    """Return how many times longer a kernel took than its bytes and operations must take."""
+    """Return a kernel's time over its floor."""
     if result.timing is None or ceilings is None or not result.least:
         return None
     floor = ceilings.floor(result.least, result.cost.flops, timing.units(result.name))
@@ -88,9 +88,9 @@ def over_floor(result: Result, ceilings: Ceilings | None) -> float | None:
 
 
 def of_library(result: Result) -> str:
-    """Return how much of the fastest library's speed a kernel has on a GPU.
+    """Return a kernel's speed as a percentage of the fastest library's on a GPU.
 
-    Where one of the two varied too much, that is said instead.
+    If either varied too much, return that instead.
     """
     others = {name: spread for name, spread in result.gpu.items() if name != timing.OURS}
     if not others:
@@ -102,12 +102,12 @@ def of_library(result: Result) -> str:
 
 
 def against(found: timing.Timing) -> str:
-    """Say in words how a kernel compares with NumPy, or that its times vary too much for that."""
+    """Return in words how a kernel compares with NumPy, or that the times vary too much."""
     return unsteady(found.varied) or verdict(found.speedup)
 
 
 def unsteady(varied: float) -> str:
-    """Return how far samples lay apart, where that is too far to compare; nothing elsewhere.
+    """Return the spread of samples if it is too large to compare, else an empty string.
 
     >>> unsteady(0.31), unsteady(0.2)
     ('varies by 31 %', '')
@@ -117,7 +117,7 @@ def unsteady(varied: float) -> str:
 
 def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
     """Return the cells of one line of the table."""
-    # In one piece, for a table breaks its cells at blanks: a size over five lines reads badly.
+    # Without blanks, at which a table breaks its cells.
     size = result.size.replace(" x ", "x")
     if result.timing is None:
         return [result.name, size, *["-"] * 6, "WRONG"]
@@ -140,7 +140,7 @@ def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
 def table(
     results: Sequence[Result], ceilings: Ceilings | None = None
 ) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows, without the column of libraries where none was measured."""
+    """Return headers and rows, without the column of libraries if none was measured."""
     rows = [row(result, ceilings) for result in results]
     last = len(HEADERS) if any(result.gpu for result in results) else HEADERS.index("of a library")
     kept = [k for k in range(len(HEADERS)) if k < last or k > HEADERS.index("of a library")]
@@ -148,14 +148,14 @@ def table(
 
 
 def threads(name: str) -> str:
-    """Return how many threads each side may use, in words."""
+    """Return the number of threads of each side, in words."""
     count = pool.workers()
     ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
     return f"kernels use {ours}, NumPy 1 (its matrix products as many as BLAS takes)"
 
 
 def ceiling(ceilings: Ceilings) -> str:
-    """Return the line that says what the floors are made of."""
+    """Return the line that defines the floors."""
     return (
         f"Ceilings: {_three(ceilings.bytes / 1e9)} GB/s, {_three(ceilings.flops / 1e9)} Gflop/s "
         f"({ceilings.how}). A kernel's floor is the time that its least bytes, each input read and "
@@ -169,7 +169,7 @@ def heading(target: Any) -> str:
 
 
 def notes(results: Sequence[Result]) -> list[str]:
-    """Return what has to be said below the table."""
+    """Return the notes below the table."""
     lines = [f"{result.name}: {result.error}" for result in results if not result.right]
     lines += [f"{r.name}: {name} fails: {why}" for r in results for name, why in r.failed.items()]
     if any("varies" in cell for result in results for cell in row(result)):
@@ -180,7 +180,7 @@ def notes(results: Sequence[Result]) -> list[str]:
 
 
 def _speedup(found: timing.Timing | None) -> float | None:
-    """Return a ratio of times; None where nothing was timed or the times vary too much for one."""
+    """Return a ratio of times; None if nothing was timed or the times vary too much."""
     return None if found is None or unsteady(found.varied) else found.speedup
 
 

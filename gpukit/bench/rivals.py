@@ -1,7 +1,7 @@
-"""The libraries that a kernel is measured against on a GPU: CuPy and PyTorch, where installed.
+"""The libraries that a kernel is compared with on a GPU: CuPy and PyTorch, if installed.
 
-CuPy has NumPy's names, so it does the very work that NumPy does on a CPU: its products are
-cuBLAS's, its sums CUB's. PyTorch has names of its own, below.
+CuPy has NumPy's names, so it runs the work of NumPy: matrix products by cuBLAS, sums by CUB.
+PyTorch's operations are listed below.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _FACTOR = 2.5  # of the cases of saxpy
 
 
 def normal_below(xp: Any, x: Any, out: Any) -> None:
-    """Write the normal distribution function of x, as well as NumPy can in float32.
+    """Write the normal distribution function of x, with float32 accuracy.
 
-    NumPy has no erf. This is formula 7.1.26 of Abramowitz and Stegun, right to 1.5e-7: as near as
-    float32 comes, where the tanh that often stands for it would be another function.
+    NumPy has no erf. This is formula 7.1.26 of Abramowitz and Stegun, with an error below 1.5e-7;
+    the usual tanh approximation is another function.
     """
     t = 1 / (1 + np.float32(0.3275911 * 0.5**0.5) * xp.abs(x))
     out[:] = np.float32(1.061405429)
@@ -49,8 +49,25 @@ def _attention_grad_key_value(t: Any, grad: Any, query: Any, *rest: Any) -> Any:
     return t.stack((grads.swapaxes(-1, -2) @ query, weights.swapaxes(-1, -2) @ grad))
 
 
-# By the beginning of a case's name, the longest that fits: what PyTorch calls the same, on the
-# arrays that NumPy gets. None: NumPy's work has only names that PyTorch has too.
+def _layer_norm_grads(
+    t: Any, grad: Any, x: Any, mean: Any, rstd: Any, weight: Any, wanted: list[bool]
+) -> Any:
+    rows = mean[:, None], rstd[:, None]
+    bias = t.zeros_like(weight) if wanted[2] else None
+    return t.ops.aten.native_layer_norm_backward(grad, x, x.shape[1:], *rows, weight, bias, wanted)
+
+
+def _batch_norm_grads(
+    t: Any, grad: Any, x: Any, mean: Any, var: Any, weight: Any, wanted: list[bool]
+) -> Any:
+    rstd = (var + 1e-5).rsqrt()
+    return t.ops.aten.native_batch_norm_backward(
+        grad, x, weight, None, None, mean, rstd, True, 1e-5, wanted
+    )
+
+
+# PyTorch's operation for the arrays that NumPy gets, by the longest matching prefix of a case's
+# name. None: NumPy's work uses only names that PyTorch has too.
 _TORCH: dict[str, Callable[..., Any] | None] = {
     "vector_add": lambda t, x, y, mine: t.add(x, y, out=mine),
     "saxpy": lambda t, x, y, mine: t.add(y, x, alpha=_FACTOR, out=mine),
@@ -123,50 +140,21 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "layer_norm": lambda t, x, weight, bias, _mine: t.nn.functional.layer_norm(
         x, x.shape[1:], weight, bias
     ),
-    "layer_norm_grad_input": lambda t, grad, x, mean, rstd, weight: (
-        t.ops.aten.native_layer_norm_backward(
-            grad, x, x.shape[1:], mean[:, None], rstd[:, None], weight, None, [True, False, False]
-        )[0]
-    ),
-    "layer_norm_grad_weight": lambda t, grad, x, mean, rstd: t.ops.aten.native_layer_norm_backward(
-        grad,
-        x,
-        x.shape[1:],
-        mean[:, None],
-        rstd[:, None],
-        t.ones_like(x[0]),
-        t.zeros_like(x[0]),
-        [False, True, True],
+    "layer_norm_grad_input": lambda t, grad, x, mean, rstd, weight: _layer_norm_grads(
+        t, grad, x, mean, rstd, weight, [True, False, False]
+    )[0],
+    "layer_norm_grad_weight": lambda t, grad, x, mean, rstd: _layer_norm_grads(
+        t, grad, x, mean, rstd, t.ones_like(x[0]), [False, True, True]
     )[1],
     "batch_norm_stats": lambda t, x: t.var_mean(x, (0, 2), correction=0)[0],
     "batch_norm": lambda t, x, *known: t.nn.functional.batch_norm(x, *known[:4]),
-    "batch_norm_grad_weight": lambda t, grad, x, mean, var: t.ops.aten.native_batch_norm_backward(
-        grad,
-        x,
-        t.ones_like(mean),
-        None,
-        None,
-        mean,
-        (var + 1e-5).rsqrt(),
-        True,
-        1e-5,
-        [False, True, True],
+    "batch_norm_grad_weight": lambda t, grad, x, mean, var: _batch_norm_grads(
+        t, grad, x, mean, var, t.ones_like(mean), [False, True, True]
     )[1],
     "batch_norm_grad_input": lambda t, grad, x, mean, var, weight, _along, _total: (
-        t.ops.aten.native_batch_norm_backward(
-            grad,
-            x,
-            weight,
-            None,
-            None,
-            mean,
-            (var + 1e-5).rsqrt(),
-            True,
-            1e-5,
-            [True, False, False],
-        )[0]
+        _batch_norm_grads(t, grad, x, mean, var, weight, [True, False, False])[0]
     ),
-    # Their numbers are others than ours: drawn, and then left for ours.
+    # PyTorch draws other random numbers: it draws and discards them, and uses the given ones.
     "rand": lambda t, chance, mine: (t.rand(*mine.shape, out=mine), chance)[1],
     "dropout": lambda t, x, chance, mine: (
         t.rand(*mine.shape, out=mine),
@@ -192,10 +180,9 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
 
 
 def of(comparison: Comparison) -> dict[str, Callable[[], Work]]:
-    """Return, for each library that is installed, what makes its work, on arrays on the GPU.
+    """Return, for each installed library, a function that makes its work on arrays on the GPU.
 
-    Products that round what they multiply are measured against a library that rounds alike, so not
-    against CuPy.
+    Products with rounded factors are compared only with a library that rounds alike, not with CuPy.
     """
     found: dict[str, Callable[[], Work]] = {}
     cupy, torch = _installed("cupy"), _installed("torch")
@@ -207,13 +194,13 @@ def of(comparison: Comparison) -> dict[str, Callable[[], Work]]:
 
 
 def named(comparison: Comparison) -> str:
-    """Return the beginning of a case's name for which PyTorch has a name; nothing without one."""
+    """Return the prefix of a case's name that PyTorch has an operation for, or nothing."""
     fitting = [n for n in _TORCH if comparison.name == n or comparison.name.startswith(f"{n}_")]
     return max(fitting, key=len, default="")
 
 
 def by_torch(comparison: Comparison, torch: Any, device: str) -> Work:
-    """Return PyTorch's work of a case that it has a name for, on a device."""
+    """Return PyTorch's work on a device, for a case with an operation above."""
     function = _TORCH[named(comparison)] or comparison.work
     moved = [
         torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a
@@ -225,7 +212,7 @@ def by_torch(comparison: Comparison, torch: Any, device: str) -> Work:
 
     def work() -> Any:
         torch.backends.cuda.matmul.allow_tf32 = tf32
-        torch.backends.cudnn.allow_tf32 = tf32  # convolutions; on unless it is turned off
+        torch.backends.cudnn.allow_tf32 = tf32  # for convolutions, where it is on by default
         return function(torch, *moved)
 
     return work

@@ -1,9 +1,8 @@
-"""Numba's simulator beside our kernels: what there was to learn with before, without a GPU.
+"""Numba's simulator against gpukit's CPU target.
 
-The simulator runs a kernel's own Python, a thread of the system for each thread of a block. It is
-asked for one launch, small, in a process of its own, and its answer is compared with ours. Kernels
-whose fast forms are instructions of a GPU (`primitives.vectorized`, `primitives.tensor`) it cannot
-run.
+The simulator runs a kernel's own Python, with a system thread per thread of a block. It runs one
+small launch in a process of its own, and the answers are compared. It cannot run kernels with GPU
+instructions (`primitives.wide`, `primitives.tensor`).
 """
 
 from __future__ import annotations
@@ -27,16 +26,17 @@ from gpukit.bench.register import BenchError
 from gpukit.gpu_code import request
 
 CHILD = Path(gpu_code.__file__).with_name("simulator_child.py")
-SECONDS = 60.0  # that a launch may take
+SECONDS = 60.0  # limit per launch
 _TIMES = 9
-_TOLERANCE = 1e-3  # of the largest number: sums are made in another order
+_TOLERANCE = 1e-3  # of the largest value: sums have another order
 HEADERS = ("kernel", "threads", "ours", "simulator", "times faster")
 
 
 class Simulated(NamedTuple):
-    """One launch of a kernel here and in the simulator; `reason` says why there is no time of it.
+    """One launch on both sides; `reason` says why there is no time of the simulator.
 
-    Seconds of ours are the median of some launches, of the simulator one: it compiles nothing.
+    Seconds of gpukit are the median of some launches; the simulator, which compiles nothing, runs
+    one.
     """
 
     kernel: str
@@ -47,7 +47,7 @@ class Simulated(NamedTuple):
 
 
 def check_target() -> None:
-    """Raise BenchError on a GPU, where the simulator is nothing to compare with."""
+    """Raise BenchError on a GPU, where the comparison means nothing."""
     if target.active().name == "cuda":
         raise BenchError(
             "bench: expected a CPU target for --simulator, got 'cuda'. Set GPUKIT_TARGET=cpu."
@@ -55,7 +55,7 @@ def check_target() -> None:
 
 
 def run(name: str, seconds: float = SECONDS) -> Simulated:
-    """Launch a benchmark case's kernel, made small, on both sides; BenchError on a GPU."""
+    """Launch a case's kernel with small sizes on both sides; BenchError on a GPU."""
     check_target()
     launched = first_launch(name)
     kernel, shape = launched.kernel, launched.shape
@@ -75,7 +75,7 @@ def run(name: str, seconds: float = SECONDS) -> Simulated:
 
 
 def _has_other_forms(described: bytes) -> bool:
-    """Tell whether a kernel calls what has a form of its own on a GPU (`on_gpu`)."""
+    """Tell whether a kernel calls a primitive with another implementation on a GPU."""
     functions = pickle.loads(described)["functions"]
     return any(kind == "file" for f in functions for kind, _ in f["globals"].values())
 
@@ -123,7 +123,7 @@ def _agree(ours: Any, theirs: Any) -> bool:
 
 
 def table(found: Sequence[Simulated]) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows: both times, and how many times faster ours is."""
+    """Return headers and rows: both times, and the speed-up."""
     rows = []
     for one in found:
         took = report.duration(one.theirs) if one.theirs else one.reason

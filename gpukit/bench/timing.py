@@ -1,4 +1,4 @@
-"""Measure two ways of doing one thing: warm, in turns, medians."""
+"""Time two sides in turns after a warm-up, and compare their medians."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpukit.launch import Cost
 Clock = Callable[[], float]
 Work = Callable[[], object]
 
-# A sample shorter than this says more about the clock than about the work.
+# In a shorter sample the clock's resolution matters.
 LEAST_SAMPLE = 200e-6
 LEAST_ROUNDS = 5
 MOST_ROUNDS = 1000
@@ -31,9 +31,8 @@ MOST_ROUNDS = 1000
 class Timing:
     """Median seconds of one call on each side, and how they compare.
 
-    `varied` is how far the samples of a side lie apart, as a part of their median: of two sides
-    that of the one which varied more. The rounds each give a ratio: `paired` is their median, `low`
-    and `high` are those that a fifth of the rounds lie below and above.
+    `varied` is the spread of the samples over their median, of the side that varied more. Each
+    round gives a ratio: `paired` is their median, `low` and `high` are their quintiles.
     """
 
     ours: float
@@ -46,25 +45,24 @@ class Timing:
 
     @property
     def speedup(self) -> float:
-        """How many times faster ours is than NumPy; below 1 it is slower.
+        """NumPy's time over the kernel's; below 1 the kernel is slower.
 
-        A round times both sides one after the other, so its ratio suffers less than the medians
-        of the sides where the machine's speed changes meanwhile; and it lies within `low` and
-        `high`, which are of the same rounds.
+        A round times both sides one after the other, so a change of the machine's speed affects
+        its ratio less than the medians; and it lies within `low` and `high`.
         """
         if self.paired:
             return self.paired
         return self.numpy / self.ours if self.ours else math.inf
 
 
-# A side whose samples lie further apart than this part of their median is compared with nothing.
+# Above this spread, as a fraction of the median, a side is not compared.
 MOST_VARIED = 0.25
-OURS = "gpukit"  # our side, among those that are measured on a GPU
+OURS = "gpukit"  # among the sides measured on a GPU
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Seconds of some samples: the median, and those that a fifth lie below and a fifth above."""
+    """Seconds of some samples: the median, and the quintiles `low` and `high`."""
 
     median: float
     low: float
@@ -73,7 +71,7 @@ class Spread:
 
     @property
     def varied(self) -> float:
-        """How far the samples between lie apart, as a part of the median."""
+        """The distance between the quintiles over the median."""
         return (self.high - self.low) / self.median if self.median else 0.0
 
     @classmethod
@@ -86,7 +84,7 @@ class Spread:
 
 
 def units(name: str) -> str:
-    """Return what the tensor cores of a case round its factors to; nothing where it has none.
+    """Return the operand type of a case's tensor cores; an empty string if it uses none.
 
     >>> units("matmul_tensor_tf32"), units("matmul_warpgroup_bf16"), units("matmul_tiled")
     ('tf32', 'bf16', '')
@@ -97,13 +95,13 @@ def units(name: str) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One kernel against NumPy: two ways to work on data of their own, and how to check ours.
+    """One kernel against NumPy: both works, each on its own data, and the expected result.
 
-    `ours` returns when the GPU is done. `work` takes NumPy, or a library with its names, and its
-    arrays, `given`; it returns the answer or writes it into the last of them. `result` fetches what
-    ours wrote; `expected` is an independent answer in float64; `terms` is how many values were
-    added into each element. `least` are the bytes that anyone must move: each input read once, each
-    output written once.
+    `ours` returns when the GPU is done. `work` takes NumPy, or a library with its names, and the
+    arrays `given`; it returns the answer or writes it into the last array. `result` fetches the
+    kernel's output; `expected` is an independent answer in float64; `terms` is how many values are
+    added into each element. `least` are the bytes of reading each input and writing each output
+    once.
     """
 
     name: str
@@ -120,16 +118,16 @@ class Comparison:
 
     @property
     def units(self) -> str:
-        """What tensor cores round its factors to, `tf32` or `bf16`; nothing elsewhere."""
+        """The operand type of tensor cores, `tf32` or `bf16`; empty for other kernels."""
         return units(self.name)
 
     def on(self, library: Any) -> Work:
-        """Return the work of NumPy or of a library with its names, on arrays that it has made."""
+        """Return the work of NumPy, or of a library with its names, on arrays of that library."""
         moved = [library.asarray(a) if isinstance(a, np.ndarray) else a for a in self.given]
         return functools.partial(self.work, library, *moved)
 
     def answer(self, library: Any) -> Any:
-        """Return what the work of a library comes to."""
+        """Return the answer of a library's work."""
         work = self.on(library)
         returned = work()
         return work.args[-1] if returned is None else returned  # type: ignore[attr-defined]
@@ -137,10 +135,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a comparison. `first` is the first launch, with compiling or loading.
+    """The result of a comparison. `first` is the first launch, with compiling or loading.
 
-    `gpu` are the times of all sides as a GPU's own clock has them, where there is one, `failed`
-    what libraries said that could not do the work there.
+    `gpu` are the times of all sides by GPU events, on a GPU; `failed` the errors of libraries that
+    could not do the work.
     """
 
     name: str
@@ -157,20 +155,20 @@ class Result:
 
     @property
     def seconds(self) -> float:
-        """How long the kernel takes: by the GPU's own clock, where there is one."""
+        """The kernel's time, by GPU events on a GPU."""
         if self.gpu:
             return self.gpu[OURS].median
         return self.timing.ours if self.timing else math.inf
 
     @property
     def flops_rate(self) -> float:
-        """Floating-point operations a second; 0 where nothing was timed."""
+        """Floating-point operations per second; 0 if nothing was timed."""
         return self.cost.flops / self.seconds
 
 
 @contextmanager
-def _no_collector() -> Iterator[None]:
-    """Keep the garbage collector from running inside a sample."""
+def no_collector() -> Iterator[None]:
+    """Disable the garbage collector inside a `with` block, so that it runs in no sample."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -188,7 +186,7 @@ def _sample(work: Work, repeats: int, clock: Clock) -> float:
 
 
 def _repeats(work: Work, clock: Clock) -> int:
-    """Return how many calls make a sample long enough to time. The call also warms up."""
+    """Return the number of calls in a sample that is long enough to time. This also warms up."""
     work()
     once = _sample(work, 1, clock)
     return max(1, math.ceil(LEAST_SAMPLE / max(once, 1e-9))) if once < LEAST_SAMPLE else 1
@@ -199,14 +197,14 @@ def compare(
 ) -> Timing:
     """Time both sides in turns for about `seconds` and return their medians.
 
-    Whoever goes first changes from round to round, so neither always finds the other's data in
-    the cache.
+    The side that goes first changes from round to round, so that neither always finds the other's
+    data in the cache.
     """
     sides = (ours, numpy)
     repeats = [_repeats(side, clock) for side in sides]
     samples: tuple[list[float], list[float]] = ([], [])
     start = clock()
-    with _no_collector():
+    with no_collector():
         for number in range(MOST_ROUNDS):
             if number >= LEAST_ROUNDS and clock() - start >= seconds:
                 break
@@ -221,7 +219,7 @@ def compare(
 
 
 def allowed(expected: NDArray[Any], dtype: np.dtype[Any], terms: int) -> float:
-    """Return the error that rounding explains: it grows with the root of the terms added."""
+    """Return the error that rounding explains: it grows with the square root of the terms."""
     if dtype.kind != "f":
         return 0.0
     largest = float(np.max(np.abs(expected), initial=0.0))
@@ -229,7 +227,7 @@ def allowed(expected: NDArray[Any], dtype: np.dtype[Any], terms: int) -> float:
 
 
 def mistake(comparison: Comparison) -> str:
-    """Return what is wrong with our answer, or nothing."""
+    """Return what is wrong with the kernel's answer, or an empty string."""
     got, expected = np.asarray(comparison.result()), np.asarray(comparison.expected())
     return difference(got, expected, comparison.terms)
 
@@ -237,7 +235,7 @@ def mistake(comparison: Comparison) -> str:
 def difference(got: NDArray[Any], expected: NDArray[Any], terms: int) -> str:
     """Return where `got` differs from `expected` (float64) by more than rounding, or nothing.
 
-    `terms` is how many numbers were added up into each value.
+    `terms` is how many values were added into each element.
     """
     if got.shape != expected.shape:
         return f"the answer has shape {got.shape}, not {expected.shape}"
@@ -253,9 +251,9 @@ def difference(got: NDArray[Any], expected: NDArray[Any], terms: int) -> str:
 
 
 def first_answer(comparison: Comparison) -> tuple[float, str]:
-    """Launch once; return the seconds that it took and what is wrong with the answer, or nothing.
+    """Launch once; return its seconds and what is wrong with the answer, or an empty string.
 
-    An exception is wrong too: one kernel's failure must not hide the others' figures.
+    An exception counts as wrong: one kernel's failure must not hide the others' figures.
     """
     start = time.perf_counter()
     try:

@@ -60,7 +60,7 @@ def test_good_code_has_no_faults():
 
 def test_a_spill_is_a_fault():
     (fault,) = codegen.faults([but(spilled=24)])
-    assert fault.startswith("saxpy for sm_90 spills 24 bytes a thread with 16 registers.")
+    assert fault.startswith("saxpy for sm_90 spills 24 bytes per thread with 16 registers.")
 
 
 def test_float64_in_a_kernel_of_float32_is_a_fault_that_says_where_to_look():
@@ -82,14 +82,14 @@ def test_a_kernel_that_should_load_sixteen_bytes_and_does_not_is_a_fault(monkeyp
 def test_a_share_of_ffma_below_the_bar_is_a_fault_on_hopper(monkeypatch):
     monkeypatch.setitem(codegen.BARS, "saxpy", Bar(ffma=0.55))
     (fault,) = codegen.faults([GOOD, but(capability=(7, 5))])
-    assert fault == "saxpy for sm_90: 50.0% of the main loop are FFMA, 55.0% were before."
+    assert fault == "saxpy for sm_90: 50.0% of the main loop is FFMA, 55.0% was measured before."
 
 
 def test_what_a_launch_gets_is_held_to_the_same_bars(monkeypatch):
     monkeypatch.setitem(codegen.BARS, "saxpy", Bar(ffma=0.55, wide=("STG",)))
     wide, ffma = codegen.faults([but(capability=(9, 0, gpu_code.LTO))])
     assert wide.startswith("saxpy for sm_90-lto has no 16-byte STG")
-    assert ffma.startswith("saxpy for sm_90-lto: 50.0% of the main loop are FFMA")
+    assert ffma.startswith("saxpy for sm_90-lto: 50.0% of the main loop is FFMA")
 
 
 def test_tensor_cores_of_another_kind_are_a_fault(monkeypatch):

@@ -88,7 +88,7 @@ def test_codegen_prints_a_table_and_that_there_is_no_fault(compiled, capsys):
 def test_codegen_exits_with_1_where_code_has_a_fault(compiled, capsys):
     compiled["code"] = gpu_code.Code(255, spilled=16, tool="the compilers", sass=SASS)
     assert cli.main(["codegen", "relu_grad"]) == 1
-    assert "relu_grad for sm_75 spills 16 bytes a thread" in capsys.readouterr().out
+    assert "relu_grad for sm_75 spills 16 bytes per thread" in capsys.readouterr().out
 
 
 def test_codegen_writes_what_it_found(compiled, capsys, tmp_path):
