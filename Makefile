@@ -140,7 +140,7 @@ mutation: $(READY)
 	$(BIN)/python -m benchmarks.mutation.run --write
 
 conformance: $(CONFORMANCE)/.ready
-	$(CONFORMANCE)/bin/python benchmarks/conformance.py
+	$(CONFORMANCE)/bin/python -m benchmarks.conformance
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \

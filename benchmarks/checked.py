@@ -11,10 +11,8 @@ waits for. `bytes` is the shadow memory per element of the arguments.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import statistics
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,22 +28,15 @@ MEDIAN, WORST, BYTES = 30, 60, 20
 SHORT = 0.1  # seconds
 
 
-@contextlib.contextmanager
-def observed(by: Any) -> Iterator[None]:
-    """Let `by` run the launches of a `with` block."""
-    before = launcher.observe_launches(by)
-    try:
-        yield
-    finally:
-        launcher.observe_launches(before)
-
-
 def seconds(work: harness.Work, by: Any = None) -> float:
     """Return the seconds of some work, whose launches `by` runs if it is given."""
-    with observed(by) if by else contextlib.nullcontext():
+    before = launcher.observe_launches(by)
+    try:
         start = time.perf_counter()
         work()
         return time.perf_counter() - start
+    finally:
+        launcher.observe_launches(before)
 
 
 def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Run numba-cuda's own test suite on its simulator and on gpukit, and compare the results.
 
-    python benchmarks/conformance.py --python path/to/python
+    python -m benchmarks.conformance --python path/to/python
 
 That Python needs numba-cuda 0.30.4, whose wheel includes its tests, and what they import: the
 packages of CONFORMANCE_NEEDS in the Makefile (`make conformance`). gpukit comes from this checkout.
@@ -21,8 +21,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "conformance.md"
+from benchmarks import harness
+
+PAGE = harness.ROOT / "docs" / "conformance.md"
+OUTCOMES = ("passed", "failed", "skipped", "xfailed")
 
 INI = "[pytest]\nminversion = 8.0\nconsider_namespace_packages = true\n"
 
@@ -169,77 +171,68 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def folders_table(base: Run, ours: Run) -> list[str]:
+def folders_table(base: Run, ours: Run) -> str:
     """Return the table of counts per folder of tests."""
-    rows = [
-        "| folder | simulator passed | gpukit passed | gpukit failed | skipped | xfailed |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     before = Counter(folder_of(n) for n in base.named("passed"))
     for name, (outcome, _) in ours.tests.items():
         outcomes[folder_of(name)][outcome] += 1
-    for folder, count in sorted(outcomes.items()):
-        numbers = [before[folder], *(count[o] for o in ("passed", "failed", "skipped", "xfailed"))]
-        rows.append(f"| {folder} | " + " | ".join(map(str, numbers)) + " |")
-    return rows
+    rows = [
+        [folder, before[folder], *(count[outcome] for outcome in OUTCOMES)]
+        for folder, count in sorted(outcomes.items())
+    ]
+    headers = ["folder", "simulator passed", "gpukit passed", "gpukit failed", "skipped", "xfailed"]
+    return harness.markdown(headers, rows)
 
 
-def missing_table(ours: Run) -> list[str]:
-    """Return the table of every test that does not pass, tests of one file and reason in a row."""
+def missing_table(ours: Run) -> str:
+    """Return the table of all tests that do not pass, with a row per file and reason."""
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for name, (outcome, words) in sorted(ours.tests.items()):
         if outcome != "passed":
             parts = name.split(".")
             groups[".".join(parts[:2]), outcome, words].append(".".join(parts[2:]) or name)
-    rows = ["| file | outcome | the suite's words | why | tests |", "|---|---|---|---|---|"]
+    rows = []
     for (file, outcome, words), names in groups.items():
         reason = why(words) if outcome == "skipped" else ("failure" if outcome == "failed" else "")
         shown = ", ".join(f"`{n}`" for n in names)
-        rows.append(f"| {file} | {outcome} | {cell(words)} | {reason} | {len(names)}: {shown} |")
-    return rows
+        rows.append([file, outcome, cell(words), reason, f"{len(names)}: {shown}"])
+    return harness.markdown(["file", "outcome", "the suite's words", "why", "tests"], rows)
 
 
 def page(base: Run, ours: Run) -> str:
     """Return the text of docs/conformance.md."""
-    lines = [
+    counts = [
+        [title, *map(run.count, OUTCOMES)] for title, run in (("simulator", base), ("gpukit", ours))
+    ]
+    figures = [[t, n, a, "yes" if ok else "**no**"] for t, n, a, ok in bar(base, ours)]
+    lost = [
+        f"- `{n}`: {cell(ours.tests.get(n, ('', 'not collected'))[1])}"
+        for n in lost_tests(base, ours)
+    ]
+    parts = [
         "# Conformance with numba-cuda's own tests",
-        "",
-        "Made by `python benchmarks/conformance.py` (`make conformance`); do not edit.",
-        "numba-cuda 0.30.4 carries its tests in its wheel. They are run twice without a GPU:",
-        "on its simulator, and on gpukit with `pytest -p gpukit.standin`",
+        "Made by `python -m benchmarks.conformance` (`make conformance`); do not edit.\n"
+        "numba-cuda 0.30.4 includes its tests in its wheel. They run twice without a GPU:\n"
+        "on its simulator, and on gpukit with `pytest -p gpukit.standin`\n"
         "and `--gpukit-as-simulator`.",
-        "",
-        "| | passed | failed | skipped | xfailed |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for title, run in (("simulator", base), ("gpukit", ours)):
-        numbers = [run.count(o) for o in ("passed", "failed", "skipped", "xfailed")]
-        lines.append(f"| {title} | " + " | ".join(map(str, numbers)) + " |")
-    lines += ["", "| figure | measured | asked | holds |", "|---|---:|---|---|"]
-    lines += [
-        f"| {t} | {n} | {a} | {'yes' if ok else '**no**'} |" for t, n, a, ok in bar(base, ours)
-    ]
-    lines += ["", "## By folder", "", *folders_table(base, ours), "", "## Lost", ""]
-    lost = lost_tests(base, ours)
-    lines += [f"- `{n}`: {cell(ours.tests.get(n, ('', 'not collected'))[1])}" for n in lost] or [
-        "None."
-    ]
-    lines += [
-        "",
+        harness.markdown(["", *OUTCOMES], counts),
+        harness.markdown(["figure", "measured", "asked", "holds"], figures),
+        "## By folder",
+        folders_table(base, ours),
+        "## Lost",
+        "\n".join(lost) or "None.",
         "## What the run changes",
-        "",
         CHANGES,
-        "",
         "## Every test that does not pass",
-        "",
+        missing_table(ours),
     ]
-    return "\n".join([*lines, *missing_table(ours), ""])
+    return "\n\n".join(parts) + "\n"
 
 
 CHANGES = """\
 `--gpukit-as-simulator` sets `NUMBA_ENABLE_CUDASIM=1`, so that the suite's helpers load without a
-driver, and makes `numba.cuda` gpukit. Beside that it changes eight things, and no test file:
+driver, and makes `numba.cuda` gpukit. It changes eight other things, and no test file:
 
 - `numba.cuda.testing.skip_on_cudasim` lets tests run whose reason does not hold for gpukit;
 - `numba.cuda.core.errors` hands out the errors of `numba.core.errors`, which gpukit raises
@@ -266,7 +259,7 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
 
 def measure(python: str, workers: int) -> tuple[Run, Run]:
     """Run the suite on the simulator, then on gpukit."""
-    clean = {"PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", "NUMBA_ENABLE_CUDASIM": "1"}
+    clean = {"PYTHONPATH": str(harness.ROOT), "GPUKIT_TARGET": "cpu", "NUMBA_ENABLE_CUDASIM": "1"}
     base = run_suite(python, workers, [], clean)
     plugin = ["-p", "gpukit.standin", "--gpukit-as-simulator"]
     return base, run_suite(python, workers, plugin, clean)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import json
 import math
 import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +44,6 @@ def on_threads(work: Work, threads: int) -> Work:
     return run
 
 
-@contextlib.contextmanager
-def no_collector() -> Iterator[None]:
-    """Keep the garbage collector out of the samples taken in a `with` block."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def interleave(
     sides: Mapping[str, Work],
     rounds: int,
@@ -68,6 +57,8 @@ def interleave(
     The side that goes first changes from round to round. `prepare` runs before each sample and is
     not timed. After `seconds`, no round begins once there are LEAST_ROUNDS.
     """
+    from gpukit.bench.timing import no_collector  # imports NumPy, before which one_thread() runs
+
     samples: dict[str, list[Any]] = {side: [] for side in sides}
     names, begin = list(sides), time.perf_counter()
     with no_collector():

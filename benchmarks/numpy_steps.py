@@ -78,17 +78,10 @@ def lstm(state: State, *, lr: float, momentum: float) -> Step:
             if t:
                 grad_h = above[t - 1] + sums[t] @ w_hh
         rows = sums.reshape(steps * n, 4 * units)
-        of_bias_of_gates = rows.sum(0)
-        update(
-            [
-                rows.T @ x.reshape(steps * n, -1),
-                rows.T @ h[:-1].reshape(steps * n, units),
-                of_bias_of_gates,
-                of_bias_of_gates,
-                of_weight,
-                of_bias,
-            ]
-        )
+        of_w_ih = rows.T @ x.reshape(steps * n, -1)
+        of_w_hh = rows.T @ h[:-1].reshape(steps * n, units)
+        of_gates = rows.sum(0)
+        update([of_w_ih, of_w_hh, of_gates, of_gates, of_weight, of_bias])
         return loss
 
     return step

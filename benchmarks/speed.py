@@ -1,17 +1,18 @@
 """Kernels against NumPy on one thread, with and without bounds checks; and their scaling on cores.
 
-    python -m benchmarks.speed [KERNEL ...] [--n 10000000] [--json out.json] [--write]
+    python -m benchmarks.speed [KERNEL ...] [--torch] [--json out.json] [--write]
 
-The arrays are those of `gpukit bench`, in other sizes. Both builds of a kernel and NumPy run in
-turns in this process: `off` is `cuda.jit(boundscheck=False)`, `on` is the default. Each answer is
-checked before it is timed. Figures are medians, ratios are ratios of medians. The last table
-compares one core with all of them.
+Names and arrays are those of `gpukit bench`; `conv2d` means all variants of the convolution. Both
+builds of a kernel and NumPy run in turns in this process: `off` is `cuda.jit(boundscheck=False)`,
+`on` is the default. `--torch` adds PyTorch on the CPU (`make torch`). Each answer is checked before
+it is timed. Figures are medians, ratios are ratios of medians. The last table compares one core
+with all of them.
 """
 
 from __future__ import annotations
 
 import copy
-import math
+import importlib
 import os
 import statistics
 from dataclasses import asdict, dataclass
@@ -25,7 +26,7 @@ if __name__ == "__main__":
 import numpy as np
 
 from gpukit import cuda
-from gpukit.bench import cases, register, timing
+from gpukit.bench import cases, register, rivals, timing
 
 KERNELS = (
     "vector_add",
@@ -58,12 +59,6 @@ class Row:
         return self.median[side] / self.median["NumPy"]
 
 
-def of_size(name: str, n: int, side: int) -> timing.Comparison:
-    """Return a case with n elements, of matrices about as many, or of products side x side."""
-    axes = len(cases.CASES[name].sizes[0])
-    return cases.CASES[name].of(*{1: (n,), 2: (math.isqrt(n),) * 2, 3: (side,) * 3}[axes])
-
-
 def compiled(comparison: timing.Comparison, **options: Any) -> register.Launch:
     """Return the launches of a case with kernels compiled anew, with more options of `cuda.jit`."""
     new: dict[int, Any] = {}
@@ -87,9 +82,12 @@ def check(comparison: timing.Comparison, work: harness.Work) -> None:
 
 
 def measure(
-    comparison: timing.Comparison, rounds: int, clock: harness.Clock = harness.CLOCKS["wall"]
+    comparison: timing.Comparison,
+    rounds: int,
+    clock: harness.Clock = harness.CLOCKS["wall"],
+    torch: Any = None,
 ) -> Row:
-    """Check both builds of a kernel, then time them and NumPy in turns."""
+    """Check both builds of a kernel, then time them, NumPy and, if given, PyTorch in turns."""
     sides: dict[str, harness.Work] = {
         "off": compiled(comparison, boundscheck=False),
         "on": compiled(comparison),
@@ -97,6 +95,8 @@ def measure(
     for work in sides.values():
         check(comparison, work)
     sides["NumPy"] = comparison.on(np)
+    if torch and not comparison.units and rivals.named(comparison):
+        sides["PyTorch"] = rivals.by_torch(comparison, torch, "cpu")
     return row(comparison.name, comparison.size, harness.interleave(sides, rounds, clock))
 
 
@@ -122,44 +122,51 @@ def row(name: str, size: str, samples: dict[str, list[float]]) -> Row:
 def table(rows: list[Row]) -> str:
     """Return the rows against NumPy as Markdown."""
     headers = ["kernel", "size", "off ms", "on ms", "NumPy ms", "off / NumPy", "on / NumPy", "met"]
+    torch = any("PyTorch" in one.median for one in rows)
     lines = []
     for one in rows:
         times = [f"{1e3 * one.median[side]:.3f}" for side in ("off", "on", "NumPy")]
         ratios = [f"{one.ratio(side):.2f}" for side in MOST]
         met = (f"{side} {harness.yes(one.ratio(side) <= most)}" for side, most in MOST.items())
-        lines.append([one.name, one.size, *times, *ratios, ", ".join(met)])
-    return harness.markdown(headers, lines)
+        theirs = one.median.get("PyTorch")
+        cells = [f"{1e3 * theirs:.3f}", f"{one.median['on'] / theirs:.2f}"] if theirs else "--"
+        lines.append([one.name, one.size, *times, *ratios, ", ".join(met), *(cells * torch)])
+    return harness.markdown([*headers, *(["PyTorch ms", "on / PyTorch"] * torch)], lines)
 
 
 def scaling_table(rows: list[Row]) -> str:
     """Return the times on one core and on all of them as Markdown."""
-    headers = ["kernel", "cores", "one core ms", "all cores ms", "speed-up", "of the least times"]
+    headers = ["kernel", "size", "cores", "one core ms", "all cores ms", "speed-up"]
     lines = []
     for found in rows:
         one, cores = min(found.median, key=int), max(found.median, key=int)
         times = [f"{1e3 * found.median[side]:.3f}" for side in (one, cores)]
         ups = [f"{sides[one] / sides[cores]:.2f}" for sides in (found.median, found.least)]
-        lines.append([found.name, cores, *times, *ups])
-    return harness.markdown(headers, lines)
+        lines.append([found.name, found.size, cores, *times, *ups])
+    return harness.markdown([*headers, "of the least times"], lines)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write what was asked for."""
     parser = harness.parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="KERNEL", help="default: some of all kinds")
-    parser.add_argument("--n", type=int, default=10_000_000)
-    parser.add_argument("--side", type=int, default=1024, help="rows and columns for matmul")
+    parser.add_argument("--quick", action="store_true", help="small arrays")
+    parser.add_argument("--torch", action="store_true", help="add PyTorch")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--clock", choices=harness.CLOCKS, default="wall", help="processor if busy")
     options = parser.parse_args(arguments)
     before, rows, spread = harness.load(), [], []
-    for name in options.names or KERNELS:
-        comparison = of_size(cases.choose_one(name), options.n, options.side)
-        rows.append(measure(comparison, options.rounds, harness.CLOCKS[options.clock]))
+    torch = importlib.import_module("torch") if options.torch else None
+    if torch:
+        torch.set_num_threads(1)
+    for name in cases.choose(options.names or KERNELS):
+        comparison = cases.make(name, quick=options.quick)
+        clock = harness.CLOCKS[options.clock]
+        rows.append(measure(comparison, options.rounds, clock, torch))
         print(table(rows[-1:]).splitlines()[-1], flush=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     for name in () if options.names else SCALED:
-        comparison = of_size(name, options.n, options.side)
+        comparison = cases.make(name, quick=options.quick)
         spread.append(scaling(comparison, cores or 1, options.rounds))
     about = (
         f"Measured on: {harness.machine()}. Load average {before} before, {harness.load()} after. "

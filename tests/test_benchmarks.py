@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +23,7 @@ from benchmarks import (
     speed,
     strided,
 )
-
-pytestmark = pytest.mark.usefixtures("one_thread")
-SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
+from gpukit.bench import cases, timing
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +31,8 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
-def small(name: str = "vector_add") -> Any:
-    return speed.of_size(name, SMALL, 33)
+def small(name: str = "vector_add") -> timing.Comparison:
+    return cases.make(name, quick=True)
 
 
 # ---- what all scripts share -----------------------------------------------------------------
@@ -97,7 +94,7 @@ def test_both_builds_of_a_kernel_give_the_right_answer(name: str) -> None:
 def test_a_wrong_answer_is_never_timed() -> None:
     right = small()
     wrong = dataclasses.replace(right, expected=lambda: right.expected() + 1)
-    with pytest.raises(SystemExit, match="3000 of 3000 values are wrong"):
+    with pytest.raises(SystemExit, match="100000 of 100000 values are wrong"):
         speed.measure(wrong, rounds=1)
 
 
@@ -111,13 +108,21 @@ def test_figures_are_judged_by_side() -> None:
     assert "| off yes, on NO |" in speed.table([speed.Row("kernel", "1", times, times)])
 
 
+def test_pytorch_has_columns_where_it_was_measured() -> None:
+    times = {"off": 1.0, "on": 1.0, "NumPy": 1.0}
+    rows = [speed.Row("a", "1", t, t) for t in (times, times | {"PyTorch": 0.5})]
+    lines = speed.table(rows).splitlines()
+    assert lines[-2].endswith("| - | - |")
+    assert lines[-1].endswith("| 500.000 | 2.00 |")
+
+
 def test_speed_prints_a_table_and_writes_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = tmp_path / "speed.json"
-    arguments = ["vector_add", "--n", "3000", "--rounds", "1", "--json", str(made)]
+    arguments = ["vector_add", "--quick", "--rounds", "1", "--json", str(made)]
     assert speed.main(arguments) == 0
-    assert "| vector_add | 3,000 |" in capsys.readouterr().out
+    assert "| vector_add | 100,000 |" in capsys.readouterr().out
     assert json.loads(made.read_text())["rows"][0]["median"].keys() == {"off", "on", "NumPy"}
 
 
@@ -126,7 +131,7 @@ def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) 
     found = speed.scaling(small(), 2, rounds=1)
     assert list(found.median) == ["1", "2"]
     assert os.environ["GPUKIT_THREADS"] == "3"
-    assert "| vector_add | 2 |" in speed.scaling_table([found])
+    assert "| vector_add | 100,000 | 2 |" in speed.scaling_table([found])
 
 
 def test_host_functions_agree_with_numpy_and_are_held_to_its_time(

@@ -1,7 +1,7 @@
-"""The kernels of the book as text and tree, and how to put a mistake into them.
+"""The kernels of the book as text and syntax tree, and edits of them.
 
-An operator looks at the tree and answers with edits of the text, so that a mutant differs from
-its kernel by the mistake only: comments and lines stay where they are.
+An operator examines the tree and returns edits of the text, so that a mutant differs from its
+kernel only by the mistake: comments and line numbers are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Node = ast.expr | ast.stmt
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace the text from `start` to `end`, two places in the text of the module."""
+    """Replace the text from `start` to `end`, two offsets in the text of the module."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Edit:
 
 
 class Code:
-    """One function of a module that a GPU runs: a kernel, or a device function.
+    """One kernel or device function of a module.
 
     `kernel` is the full name of the kernel to launch: itself, or one that calls it.
     """
@@ -51,7 +51,7 @@ class Code:
 
     @property
     def subject(self) -> str:
-        """What reports call it: `matmul.matmul_tiled`, `reduce.add_up`."""
+        """Its name in reports: `matmul.matmul_tiled`, `reduce.add_up`."""
         return f"{package_of(self.module.__name__)}.{self.name.removesuffix('_kernel')}"
 
     # ---- the text -----------------------------------------------------------------------------
@@ -61,11 +61,11 @@ class Code:
         return before + len(self.lines[line - 1].encode()[:column].decode())
 
     def start(self, node: Node) -> int:
-        """Return where the text of a node begins."""
+        """Return the offset where a node begins."""
         return self._place(node.lineno, node.col_offset)
 
     def end(self, node: Node) -> int:
-        """Return where the text of a node ends."""
+        """Return the offset where a node ends."""
         return self._place(node.end_lineno or 0, node.end_col_offset or 0)
 
     def of(self, node: Node) -> str:
@@ -73,11 +73,11 @@ class Code:
         return self.text[self.start(node) : self.end(node)]
 
     def replace(self, node: Node, text: str) -> Edit:
-        """Return the edit that puts `text` in the place of a node."""
+        """Return the edit that replaces a node by `text`."""
         return Edit(self.start(node), self.end(node), text)
 
     def after(self, node: ast.stmt, text: str, *, like: ast.stmt) -> Edit:
-        """Return the edit that adds a line after a statement, as far in as `like`."""
+        """Return the edit that adds a line after a statement, indented as `like`."""
         indent = " " * like.col_offset
         return Edit(self.end(node), self.end(node), f"\n{indent}{text}")
 
@@ -99,13 +99,13 @@ class Code:
             yield from (part for part in (node.body, node.orelse) if part)
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the nodes around a node, the nearest first."""
+        """Yield the ancestors of a node, the nearest first."""
         while node in self.parents:
             node = self.parents[node]
             yield node
 
     def resolve(self, node: ast.AST) -> Any:
-        """Return the object that a dotted name stands for, or None."""
+        """Return the object that a dotted name refers to, or None."""
         if isinstance(node, ast.Name):
             return self.env.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -122,7 +122,7 @@ class Code:
         return isinstance(statement, ast.Expr) and self.intrinsic(statement.value) in BARRIERS
 
     def waits(self, node: ast.AST) -> bool:
-        """Tell whether there is a barrier in a node, or in a device function that it calls."""
+        """Tell whether a node contains a barrier, or calls a device function that does."""
         for call in ast.walk(node):
             if isinstance(call, ast.Call):
                 if self.intrinsic(call) in BARRIERS:
@@ -153,7 +153,7 @@ class Code:
 
     @functools.cached_property
     def tuples(self) -> set[str]:
-        """Arguments of which only fixed elements are read: tuples, no memory."""
+        """Arguments of which only constant indices are read: tuples, not arrays."""
         subscripts = [n for n in self.walk(ast.Subscript) if isinstance(n.value, ast.Name)]
         seen = {n.value.id for n in subscripts} & self.parameters
         return seen - {
@@ -180,7 +180,7 @@ class Code:
         )
 
     def is_integer(self, node: ast.AST) -> bool:
-        """Tell whether an expression is about places: it loads nothing and makes no floats."""
+        """Tell whether an expression is an integer index: no loads and no floats."""
         for inner in ast.walk(node):
             if isinstance(inner, ast.Subscript):
                 shape = isinstance(inner.value, ast.Attribute) and inner.value.attr == "shape"
@@ -199,7 +199,7 @@ class Code:
 
     @functools.cached_property
     def floats(self) -> set[str]:
-        """Names that hold loaded values or results: accumulators, colours, scalar arguments."""
+        """Names that hold loaded or computed values, such as accumulators."""
         named: set[str] = set()
         for node in self.walk(ast.Assign, ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -211,13 +211,13 @@ class Code:
         return named
 
 
-@functools.lru_cache(maxsize=32)  # a module is asked for each of its functions
+@functools.lru_cache(maxsize=32)  # parsed once for all functions of a module
 def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
 def definition(text: str, name: str) -> ast.FunctionDef:
-    """Return the tree of one function of a module's text; it may stand in a branch there."""
+    """Return the tree of one function in a module's text, where it may be nested in a branch."""
     for node in ast.walk(_parsed(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
@@ -225,7 +225,7 @@ def definition(text: str, name: str) -> ast.FunctionDef:
 
 
 def package_of(module: str) -> str:
-    """Return what reports call a module of the book: `matmul.tiled`, `collectives`."""
+    """Return the name of a module of the book in reports: `matmul.tiled`, `collectives`."""
     return module.removeprefix("gpukit.").removeprefix("kernels.")
 
 
@@ -240,7 +240,7 @@ def name_of(function: Any) -> str:
 
 
 def full_name(function: Any) -> str:
-    """Return the name of a kernel with that of its module: `gpukit.kernels.vector.fill_kernel`."""
+    """Return a kernel's qualified name: `gpukit.kernels.vector.fill_kernel`."""
     return f"{home(function).__name__}.{name_of(function)}"
 
 

@@ -1,4 +1,4 @@
-"""Mutants that change nothing, as a person has judged them: TOML with an id and a reason each."""
+"""Mutants that a person has judged to be equivalent: TOML with an id and a reason each."""
 
 from __future__ import annotations
 

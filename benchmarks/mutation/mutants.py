@@ -1,4 +1,4 @@
-"""The mutants of the book: found, named, described and compiled."""
+"""The mutants of the book: how they are made, named, described and compiled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from benchmarks.mutation.code import (
 )
 from gpukit import collectives, kernels
 
-# Both files of operators have been read by now, so the register is full.
+# Importing both modules has registered all operators.
 OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
 
 
@@ -37,9 +37,9 @@ OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
 class Mutant:
     """A kernel with one mistake in it.
 
-    `line` counts from the `def`, so that an id outlives changes elsewhere in the file; `number`
-    tells apart the mutants of one operator in one line. `kernel` is what to launch, by its full
-    name: it may lie in another module than the function.
+    In the id, the line counts from the `def`, so that it survives changes elsewhere in the file;
+    the number distinguishes the mutants of one operator in one line. `kernel` is the qualified name
+    of the kernel to launch, which may be in another module than the function.
     """
 
     id: str
@@ -54,25 +54,25 @@ class Mutant:
 
     @property
     def package(self) -> str:
-        """The module as reports call it: `matmul.tiled`."""
+        """The module's name in reports: `matmul.tiled`."""
         return package_of(self.module)
 
     @property
     def change(self) -> str:
-        """The lines that were changed, before and after."""
+        """The changed lines, before and after."""
         changed = [s for s in self.diff.splitlines()[2:] if s[:1] in ("-", "+")]
         return "\n".join(f"{s[0]} {s[1:].strip()}" for s in changed)
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text with all edits made; the last one first, so that places stay right."""
+    """Return the text with all edits applied, the last one first, so that offsets stay valid."""
     for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
 def of(code: Code) -> Iterator[Mutant]:
-    """Yield the mutants of one function; two operators that make the same one count once."""
+    """Yield the distinct mutants of one function."""
     seen = {ast.dump(code.tree)}
     for operator in OPERATORS.values():
         numbers: dict[int, Iterator[int]] = {}
@@ -99,9 +99,9 @@ def of(code: Code) -> Iterator[Mutant]:
 
 
 def _own_definition(code: Code, text: str) -> ast.FunctionDef:
-    """Return the tree of a function in its module's text after edits of the function alone.
+    """Return the tree of a function after edits of the function alone.
 
-    Thousands of mutants are made: nothing around the function is parsed again.
+    There are thousands of mutants, so the rest of the module is not parsed again.
     """
     tree = code.tree
     first = min(node.lineno for node in (tree, *tree.decorator_list))
@@ -120,16 +120,16 @@ def _diff(code: Code, text: str) -> str:
 
 
 def packages() -> list[ModuleType]:
-    """Return the modules of the book, and what they share."""
+    """Return the modules of the book, and `collectives`."""
     found = pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")
     names = sorted(module.name for module in found)
     return [*map(importlib.import_module, names), collectives]
 
 
 def book() -> list[Code]:
-    """Return every kernel and device function of the book, found by looking.
+    """Return every kernel and device function of the book.
 
-    A device function is tried on a kernel that calls it, of its own module where there is one.
+    A device function is tried on a kernel that calls it, preferably of its own module.
     """
     own = {
         module: [f for n, f in vars(module).items() if _is_own(module, n, f)]
@@ -153,9 +153,9 @@ def every() -> list[Mutant]:
 
 
 def sample(chosen: list[Mutant], number: int) -> list[Mutant]:
-    """Return so many of some mutants, in the same order; a larger sample holds the smaller.
+    """Return a sample of mutants, in the same order; a larger sample contains the smaller.
 
-    Their names decide, so that a change of one kernel leaves those of all others in the sample.
+    It is chosen by their names, so that a change of one kernel does not affect the other mutants.
     """
     taken = set(sorted(chosen, key=lambda mutant: zlib.crc32(mutant.id.encode()))[:number])
     return [mutant for mutant in chosen if mutant in taken]
@@ -172,7 +172,7 @@ def _is_own(module: ModuleType, name: str, value: Any) -> bool:
 
 @functools.cache
 def called(function: Any) -> frozenset[Any]:
-    """Return the device functions that a function calls or hands on, and those that they call."""
+    """Return the device functions that a function calls or passes on, and their callees."""
     code = Code(home(function), name_of(function))
     calls = [n for s in code.body for n in ast.walk(s) if isinstance(n, ast.Call)]
     values = [code.resolve(node) for call in calls for node in (call.func, *call.args)]
@@ -181,11 +181,11 @@ def called(function: Any) -> frozenset[Any]:
 
 
 def build(mutant: Mutant, folder: Path) -> Any:
-    """Return the kernel that a mutant makes, compiled from a file of its own.
+    """Return the kernel of a mutant, compiled from its own file.
 
-    The file is the whole module with the mistake in it. Only the functions that differ are made
-    again: the mutated one, and those that call it. Those of a module share a copy of its names, in
-    which the new ones stand for the old ones; so modules import functions of others by their names.
+    The file is the whole module with the mistake in it. Only the mutated function and its callers
+    are compiled again. Those of a module share a copy of its globals, in which they replace the old
+    ones; modules therefore import functions of others by name.
     """
     path = folder / f"{mutant.id.replace(':', '-')}.py"
     path.write_text(mutant.text, encoding="utf-8")
@@ -196,7 +196,7 @@ def build(mutant: Mutant, folder: Path) -> Any:
     for function in remade:
         changed = home(function) is home(mutated)
         text = mutant.text if changed else _text(home(function))
-        # Python compiles calls of what a module imports in another way: the code must be the file's
+        # Python compiles calls of imported names differently: include the imports of the file.
         imports = [s for s in ast.parse(text).body if isinstance(s, (ast.Import, ast.ImportFrom))]
         tree = ast.Module([*imports, definition(text, name_of(function))], [])
         source = path if changed else home(function).__file__
@@ -208,9 +208,9 @@ def build(mutant: Mutant, folder: Path) -> Any:
 
 
 def own_text(mutant: Mutant) -> str:
-    """Return what the text says that the kernel of a mutant depends on, without words for readers.
+    """Return the source that the kernel of a mutant depends on, without docstrings.
 
-    That is the kernel, the functions of the book that it calls, and the names that these use.
+    That is the kernel, the functions of the book that it calls, and the globals that these use.
     """
     kernel = _found(mutant.kernel)
     needed = {_mutated(mutant), kernel, *called(kernel)}
@@ -253,6 +253,6 @@ def _mutated(mutant: Mutant) -> Any:
 
 
 def _found(name: str) -> Any:
-    """Return the function of a full name."""
+    """Return the function with a qualified name."""
     module, _, function = name.rpartition(".")
     return getattr(importlib.import_module(module), function)

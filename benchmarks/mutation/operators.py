@@ -1,10 +1,10 @@
-"""The mistakes: one operator each, its name what the person did, its kinds what should be found.
+"""The mutation operators: one mistake each, with the classes of findings that should report it.
 
-An operator yields lists of edits, one list for each place where the mistake can be made.
-`right_kinds` are the classes of findings (gpukit/checked/finding.py) that describe the mistake
-or what follows from it directly. An operator without kinds makes wrong numbers and no wrong
-access: only the answer can show it. This file holds mistakes in waiting, in memory and in
-types; `places.py` holds mistakes in indices, guards and bounds.
+An operator yields lists of edits, one list for each occurrence of the mistake. `right_kinds` are
+the classes of findings (gpukit/checked/finding.py) that describe the mistake or its direct
+consequence. An operator without kinds makes wrong values and no wrong access: only the answer can
+show it. This file holds mistakes in synchronization, memory and types; `places.py` holds mistakes
+in indices, guards and bounds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ RACES = ("shared-race", "global-race", "warp-race", "atomic-race", "same-value-r
 BOUNDS = ("out-of-bounds", "negative-index")
 UNSET = ("uninitialised-shared", "uninitialised-local", "uninitialised-global")
 DIVERGED = ("barrier-divergence", "barrier-after-return")
-# What a wrong place in memory leads to: outside, on another thread's element, on an unset one.
+# Consequences of a wrong address: out of bounds, another thread's element, an unset element.
 MISPLACED = (*BOUNDS, *RACES, *UNSET, "never-written")
 WARP = ("warp-mask", "shuffle-source", "warp-race")
 
 
 @dataclass(frozen=True)
 class Operator:
-    """One mistake: its name, what it does in a sentence, where it can be made."""
+    """One operator: its name, its meaning in a sentence, and its edits of a function."""
 
     name: str
     meaning: str
@@ -42,7 +42,7 @@ OPERATORS: dict[str, Operator] = {}
 
 
 def mistake(*kinds: str) -> Callable[[Callable[[Code], Edits]], Callable[[Code], Edits]]:
-    """Register an operator; its name and meaning are those of the function."""
+    """Register an operator; its name and meaning are the function's name and docstring."""
 
     def register(find: Callable[[Code], Edits]) -> Callable[[Code], Edits]:
         meaning = (find.__doc__ or "").splitlines()[0].rstrip(".")
@@ -52,7 +52,7 @@ def mistake(*kinds: str) -> Callable[[Callable[[Code], Edits]], Callable[[Code],
     return register
 
 
-# ---- waiting --------------------------------------------------------------------------------
+# ---- synchronization ------------------------------------------------------------------------
 
 
 @mistake(*RACES, *UNSET)
@@ -126,7 +126,7 @@ def barrier_into_guard(code: Code) -> Edits:
 
 @mistake(*RACES, *UNSET)
 def barrier_out_of_loop(code: Code) -> Edits:
-    """Put a barrier behind the loop that it belongs into."""
+    """Put a barrier after the loop that it belongs into."""
     for loop in code.walk(ast.For, ast.While):
         for barrier in filter(code.is_barrier, loop.body):
             yield [code.replace(barrier, "pass"), code.after(loop, code.of(barrier), like=loop)]
@@ -206,7 +206,7 @@ def drop_fill(code: Code) -> Edits:
 
 @mistake("never-written", "uninitialised-global")
 def drop_store(code: Code) -> Edits:
-    """Leave out a store to an array that the kernel was given."""
+    """Leave out a store to an argument."""
     yield from _drop_stores(code, code.parameters)
     for statement in code.walk(ast.Expr):
         if code.intrinsic(statement.value).startswith("atomic."):
@@ -222,7 +222,7 @@ def _drop_stores(code: Code, arrays: set[str]) -> Edits:
 
 @mistake(*UNSET, "never-written")
 def shared_to_local(code: Code) -> Edits:
-    """Give every thread an array of its own where the block needs one together."""
+    """Give every thread its own array where the block needs a shared one."""
     for call in code.walk(ast.Call):
         if code.intrinsic(call) == "shared.array":
             yield [code.replace(call.func, code.of(call.func).replace("shared", "local"))]
@@ -235,7 +235,7 @@ def small_shared(code: Code) -> Edits:
         if code.intrinsic(call) in ("shared.array", "local.array") and call.args:
             last = indices(call.args[0])[-1]
             if code.of(last) == "0":
-                continue  # its size is given at the launch
+                continue  # dynamic shared memory
             named = code.resolve(last)  # a shape takes no arithmetic with names
             less = str(named - 1) if isinstance(named, int) else f"{code.of(last)} - 1"
             yield [code.replace(last, less)]
@@ -243,7 +243,7 @@ def small_shared(code: Code) -> Edits:
 
 @mistake(*MISPLACED)
 def wrong_buffer(code: Code) -> Edits:
-    """Read from another array of as many axes."""
+    """Read from another array with the same number of axes."""
     accesses = list(code.accesses())
     for node, index in accesses:
         alike = dict.fromkeys(a.value.id for a, i in accesses if len(i) == len(index))
@@ -279,7 +279,7 @@ def _is_cast(code: Code, call: ast.Call) -> bool:
 
 @mistake()
 def wrong_start(code: Code) -> Edits:
-    """Begin a sum with 1 instead of 0."""
+    """Start a sum at 1 instead of 0."""
     added = {n.target.id for n in code.walk(ast.AugAssign) if isinstance(n.target, ast.Name)}
     for node in code.walk(ast.Assign):
         if getattr(node.targets[0], "id", "") in added and _is_zero(code, node.value):

@@ -1,4 +1,4 @@
-"""Mistakes in places: indices, bounds, guards, strides, and which thread of which block I am."""
+"""Mutation operators for indices, bounds, guards, strides, and thread and block indices."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _three(name: str, call: Any) -> str:
 
 @mistake(*MISPLACED)
 def missing_block_offset(code: Code) -> Edits:
-    """Use the place in the block as the place in the grid."""
+    """Use the index in the block as the index in the grid."""
     for call in code.walk(ast.Call):
         if code.intrinsic(call) == "grid":
             yield [code.replace(call, _three("threadIdx", call))]
@@ -123,7 +123,7 @@ def missing_block_offset(code: Code) -> Edits:
 
 @mistake(*MISPLACED)
 def block_for_thread(code: Code) -> Edits:
-    """Write blockIdx where the thread is meant."""
+    """Write blockIdx for threadIdx."""
     for call in code.walk(ast.Call):
         if code.intrinsic(call) == "grid":
             yield [code.replace(call, _three("blockIdx", call))]
@@ -148,7 +148,7 @@ def wrong_size(code: Code) -> Edits:
 
 @mistake(*MISPLACED)
 def wrong_axis(code: Code) -> Edits:
-    """Write `.y` for `.x` of a place or size, and the other way round."""
+    """Write `.y` for `.x` of an index or size, and the other way round."""
     for node in code.walk(ast.Attribute):
         name, _, axis = code.intrinsic(node).partition(".")
         if name in DIM3 and axis:
@@ -167,7 +167,7 @@ def _ranges(code: Code) -> Any:
 
 @mistake(*MISPLACED)
 def range_end(code: Code) -> Edits:
-    """Let a loop run one turn too far, or one too few."""
+    """Let a loop run one iteration too many, or one too few."""
     for _, _, stop in _ranges(code):
         yield [plus(code, stop, 1)]
         yield [plus(code, stop, -1)]
@@ -175,7 +175,7 @@ def range_end(code: Code) -> Edits:
 
 @mistake(*MISPLACED)
 def range_start(code: Code) -> Edits:
-    """Let a loop begin one too late, or one too early."""
+    """Let a loop start one too late, or one too early."""
     for call, start, _ in _ranges(code):
         if start is None:
             yield [Edit(code.start(call.args[0]), code.start(call.args[0]), "1, ")]
@@ -186,7 +186,7 @@ def range_start(code: Code) -> Edits:
 
 @mistake(*MISPLACED)
 def wrong_step(code: Code) -> Edits:
-    """Go on by 1 where a loop goes on by a tile or by the whole grid."""
+    """Step by 1 where a loop steps by a tile or by the whole grid."""
     for call, _, _ in _ranges(code):
         if len(call.args) == 3:
             yield [code.replace(call.args[2], "1")]
@@ -266,7 +266,7 @@ def drop_condition(code: Code) -> Edits:
 
 @mistake(*BOUNDS, *RACES, *UNSET)
 def drop_clamp(code: Code) -> Edits:
-    """Leave out `max(..., 0)` or `min(..., n)` around a place."""
+    """Leave out `max(..., 0)` or `min(..., n)` around an index."""
     for call in code.walk(ast.Call):
         if getattr(call.func, "id", "") in ("min", "max") and code.is_integer(call):
             yield [code.replace(call, f"({code.of(call.args[0])})")]

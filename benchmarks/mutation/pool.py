@@ -1,4 +1,4 @@
-"""Run one function on many items in processes that may die or hang."""
+"""Run a function on many items in worker processes that may crash or hang."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 class Worker:
-    """A process that works on one item after another, and the item it has now."""
+    """A worker process and its current item."""
 
     def __init__(self, function: Callable[[Any], Any], limit: float) -> None:
         self.function, self.limit = function, limit
@@ -21,20 +21,20 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        """Begin with a new process."""
+        """Start a new process."""
         self.pipe, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(self.function, theirs), daemon=True)
         self.process.start()
         theirs.close()
 
     def give(self, item: Any) -> None:
-        """Hand over an item; the clock begins."""
+        """Send an item and start its time limit."""
         self.item, self.until = item, time.monotonic() + self.limit
-        with contextlib.suppress(OSError):  # it has died since: the next look finds out
+        with contextlib.suppress(OSError):  # it has crashed: take() will notice
             self.pipe.send(item)
 
     def take(self) -> tuple[bool, Any]:
-        """Return whether there is a result, and the result: "crashed" or "hung" if none came."""
+        """Return whether the item is done, and its result, "crashed" or "hung"."""
         if self.pipe.poll():
             with contextlib.suppress(EOFError, OSError):
                 return True, self.pipe.recv()
@@ -64,7 +64,7 @@ def _serve(function: Callable[[Any], Any], pipe: Any) -> None:
 def run(
     function: Callable[[Any], Any], items: Sequence[Any], *, workers: int = 2, limit: float = 60
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield every item with its result, or with "crashed" or "hung", as they come."""
+    """Yield each item with its result, or with "crashed" or "hung", in order of completion."""
     waiting = list(reversed(items))
     made = [Worker(function, limit) for _ in range(min(workers, len(items)))]
     try:

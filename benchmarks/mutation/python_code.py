@@ -1,9 +1,9 @@
-"""Mistakes in Python code: a small change to a comparison, a constant, a call.
+"""Mistakes in Python code: small changes to comparisons, constants, calls.
 
 The operators are those of MutPy (AOR, ASR, BCR, COD, COI, CRP, LCR, ROR; the list is in
 https://github.com/sixty-north/cosmic-ray/issues/39), Offutt's statement deletion (SDL), and
 swapped operands, swapped arguments and lost results. Strings, annotations, decorators,
-docstrings, `__repr__` and what is raised stay as they are.
+docstrings, `__repr__` and raised exceptions are not mutated.
 """
 
 from __future__ import annotations
@@ -16,31 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+_BOTH_WAYS = (
+    *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
+    *((ast.In, ast.NotIn), (ast.Add, ast.Sub), (ast.LShift, ast.RShift), (ast.And, ast.Or)),
+    (ast.BitAnd, ast.BitOr),
+)
 SWAPPED: dict[type, type] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
+    **dict(_BOTH_WAYS),
+    **{second: first for first, second in _BOTH_WAYS},
     ast.Mult: ast.Add,
     ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv,
     ast.Pow: ast.Mult,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
     ast.BitXor: ast.BitAnd,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
 }
 COMMUTE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 UNTOUCHED = (ast.JoinedStr, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
@@ -48,7 +37,7 @@ UNTOUCHED = (ast.JoinedStr, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake: where, what the operator is called, the lines before and after."""
+    """One mistake: its location, the operator's name, the lines before and after."""
 
     file: str
     line: int
@@ -82,12 +71,12 @@ def changed(node: Any, **fields: Any) -> Any:
 
 
 def is_text(node: ast.expr) -> bool:
-    """Tell whether a node is a string, whose wording is not what tests are for."""
+    """Tell whether a node is a string; tests need not cover wording."""
     return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str)
 
 
 def mistakes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield what may stand in the place of a node, each with its operator's name."""
+    """Yield the replacements of a node, each with its operator's name."""
     match node:
         case ast.Compare(ops=ops):
             for k, op in enumerate(ops):
@@ -128,7 +117,7 @@ def mistakes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a node in which a mistake counts."""
+    """Yield the parts of a node to mutate."""
     if isinstance(node, UNTOUCHED) or getattr(node, "name", "") in ("__repr__", "__str__"):
         return
     for name, value in ast.iter_fields(node):
@@ -138,7 +127,7 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def every(file: str, text: str) -> Iterator[Mutant]:
-    """Yield all mistakes that can be made in a file.
+    """Yield all mistakes in a file.
 
     >>> [mutant.after for mutant in every("a.py", "b = n - 1")]
     ['b = (n + 1)', 'b = (1 - n)', 'b = n - 2', 'b = n - 0']
@@ -153,7 +142,7 @@ def every(file: str, text: str) -> Iterator[Mutant]:
 
 
 def _written(lines: list[str], node: Any, instead: Any, file: str, operator: str) -> Mutant:
-    """Return the mistake as text; of a compound statement only its condition is written anew."""
+    """Return the mistake as text; of a compound statement only the condition is rewritten."""
     if isinstance(node, ast.If | ast.While):
         node, instead = node.test, instead.test
     old = "".join(lines[node.lineno - 1 : node.end_lineno])
@@ -168,7 +157,7 @@ def _written(lines: list[str], node: Any, instead: Any, file: str, operator: str
 def draw(
     root: Path, folders: Collection[str], count: int, seed: int, spare: Collection[str]
 ) -> list[Mutant]:
-    """Draw lines of code, and of each one mistake, until so many are not among `spare`."""
+    """Draw lines, and one mistake in each, until `count` mistakes are not among `spare`."""
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     for path in sorted(p for folder in folders for p in (root / folder).rglob("*.py")):
         file = path.relative_to(root).as_posix()

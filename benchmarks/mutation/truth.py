@@ -1,11 +1,11 @@
-"""What a mutant truly does wrong, found without checked mode: by the oracle and brute force.
+"""The faults of a mutant, found without checked mode: by the oracle and brute force.
 
-The oracle (tests/oracle) runs the kernel's own Python, one generator for each thread, and shares
-no code with the compiler. Here it writes down every access: who, where, in which stretch between
-two barriers. What is wrong is then read off by comparing each access with each other one.
+The oracle (tests/oracle) runs the kernel's own Python, one generator per thread, and shares no code
+with the compiler. Here it records every access: thread, address, and synchronization epoch. The
+faults follow from comparing all pairs of accesses.
 
-This decides which mutants a perfect checker could find: those that do at least one forbidden
-thing. The others only compute wrong numbers.
+This decides which mutants a perfect checker could find: those with at least one fault. The others
+only compute wrong values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gpukit import launch
 from tests import oracle
 from tests.oracle import arithmetic, interpreter, memory, transform
 
-# What can be wrong, and the classes of findings that say so.
+# The faults, and the classes of findings that report them.
 FAULTS = {
     "outside": {"out-of-bounds"},
     "negative": {"negative-index"},
@@ -34,9 +34,9 @@ FAULTS = {
     "unset": {"uninitialised-shared", "uninitialised-local", "uninitialised-global"},
     "unwritten": {"never-written"},
     "diverged": {"barrier-divergence", "warp-mask"},
-    # Who leaves a loop that the others wait in has returned to one and gone astray to another.
+    # A thread that leaves a loop with a barrier has returned, or diverged.
     "returned": {"barrier-after-return", "barrier-divergence"},
-    # A shuffle's source lane has left the kernel, or stands elsewhere.
+    # A shuffle's source lane has left the kernel, or is at another point.
     "absent": {"shuffle-source", "warp-mask", "barrier-after-return"},
     "wide": {"float64"},
 }
@@ -44,7 +44,7 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Access:
-    """Who touched a place, and when: `epoch` counts barriers, `turn` meetings of the warp."""
+    """One access: `epoch` counts barriers of the block, `turn` synchronizations of the warp."""
 
     block: tuple[int, ...]
     thread: int
@@ -54,7 +54,7 @@ class Access:
     atomic: bool
 
     def clashes(self, other: Access) -> bool:
-        """Tell whether nothing orders the two, at least one writes, and not both are atomic."""
+        """Tell whether two accesses are unordered, at least one writes, and not both are atomic."""
         if not (self.writes or other.writes) or (self.atomic and other.atomic):
             return False
         if self.block != other.block:
@@ -65,8 +65,8 @@ class Access:
 
 
 @dataclass
-class Diary:
-    """Everything that happened in one launch."""
+class Record:
+    """The record of one launch."""
 
     narrow: bool
     thread: Any = None
@@ -79,13 +79,13 @@ class Diary:
     turns: dict[Any, int] = field(default_factory=lambda: defaultdict(int))
 
     def made(self, array: Any) -> None:
-        """Remember an array that nobody has written yet; kept, so that no address comes again."""
+        """Record an uninitialized array and keep it alive, so that no address is reused."""
         self.kept.append(array)
         start = array.__array_interface__["data"][0]
         self.unset.update(range(start, start + array.nbytes))
 
     def access(self, array: Any, index: Any, *, writes: bool) -> None:
-        """Write down one load or store."""
+        """Record one load or store."""
         if any(isinstance(i, int) and i < 0 for i in index):
             self.faults.add("negative")
         at = _address(array, index)
@@ -108,7 +108,7 @@ class Diary:
         )
 
     def races(self) -> bool:
-        """Tell whether any two accesses to one place clash."""
+        """Tell whether any two accesses to one address clash."""
         return any(
             first.clashes(second)
             for accesses in self.touched.values()
@@ -118,14 +118,14 @@ class Diary:
         )
 
     def unwritten(self, array: Any) -> bool:
-        """Tell whether an array that is only written keeps an element that nobody wrote."""
+        """Tell whether an array that is only written has an unwritten element."""
         seen = [self.touched.get(at, set()) for at in _addresses(array)]
         read = any(not access.writes or access.atomic for places in seen for access in places)
         return not read and not all(seen)
 
 
 def _address(array: Any, index: tuple[Any, ...]) -> int | None:
-    """Return the address of an element; None for a part of the array."""
+    """Return the address of an element; None for a slice."""
     if len(index) < array.ndim or any(isinstance(i, slice) for i in index):
         return None
     steps = zip(index, array.shape, array.strides, strict=True)
@@ -139,54 +139,54 @@ def _addresses(array: Any) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _observing(diary: Diary) -> Iterator[None]:
-    """Let the oracle write down what it does."""
+def _observing(record: Record) -> Iterator[None]:
+    """Let the oracle record its accesses inside a `with` block."""
     step, release = interpreter.Thread.step, interpreter.Block._release
     answer, poisoned, atomic = interpreter._answer, memory.poisoned, memory.atomic
     binary = arithmetic.binary
 
     class Watched(memory.View):
         def __getitem__(self, key: Any) -> Any:
-            diary.access(self.array, self._index(key), writes=False)
+            record.access(self.array, self._index(key), writes=False)
             return super().__getitem__(key)
 
         def __setitem__(self, key: Any, value: Any) -> None:
             index = self._index(key)
-            diary.access(self.array, index, writes=True)
-            if diary.narrow and isinstance(value, float) and self.dtype == np.float32:
-                diary.faults.add("wide")
+            record.access(self.array, index, writes=True)
+            if record.narrow and isinstance(value, float) and self.dtype == np.float32:
+                record.faults.add("wide")
             super().__setitem__(key, value)
 
     def watched_step(self: Any) -> None:
-        diary.thread = self
+        record.thread = self
         step(self)
 
     def watched_release(self: Any, name: str, live: list[Any]) -> None:
-        diary.epochs[self.place] += 1
+        record.epochs[self.place] += 1
         if len(live) < len(self.threads):
-            diary.faults.add("returned")
+            record.faults.add("returned")
         release(self, name, live)
 
     def watched_answer(name: str, group: list[Any]) -> None:
-        diary.turns[group[0].block.place, group[0].warp] += 1
+        record.turns[group[0].block.place, group[0].warp] += 1
         answer(name, group)
 
     def watched_poisoned(shape: Any, dtype: Any) -> Any:
         view = poisoned(shape, dtype)
-        diary.made(view.array)
+        record.made(view.array)
         return Watched(view.array)
 
     def watched_atomic(*args: Any) -> Any:
-        diary.atomic = True
+        record.atomic = True
         try:
             return atomic(*args)
         finally:
-            diary.atomic = False
+            record.atomic = False
 
     def watched_binary(op: str, a: Any, b: Any) -> Any:
         result = binary(op, a, b)
-        if diary.narrow and isinstance(result, float):  # np.float64 is a float, float32 is not
-            diary.faults.add("wide")
+        if record.narrow and isinstance(result, float):  # np.float64 is a float, float32 is not
+            record.faults.add("wide")
         return result
 
     with contextlib.ExitStack() as stack:
@@ -206,35 +206,35 @@ def _observing(diary: Diary) -> Iterator[None]:
 
 
 def of_launch(kernel: Any, case: cases.Case) -> set[str]:
-    """Return what a launch does wrong."""
+    """Return the faults of a launch."""
     given = case.make()
     arguments = tuple(a.copy_to_host() if launch.is_device_array(a) else a for a in given)
     floats = [a.dtype for a in arguments if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
-    diary = Diary(narrow=bool(floats) and all(dtype == np.float32 for dtype in floats))
+    record = Record(narrow=bool(floats) and all(dtype == np.float32 for dtype in floats))
     for before, after in zip(given, arguments, strict=True):
-        if before is not after:  # every device array of a case is an empty one
-            diary.made(after)
+        if before is not after:  # device arrays of a case are uninitialized
+            record.made(after)
     grid, block, *rest = case.shape
-    with _observing(diary):
+    with _observing(record):
         try:
             shared = rest[1] if len(rest) > 1 else 0
             oracle.launch(kernel, grid, block, *arguments, shared_bytes=shared)
         except oracle.OutOfBounds:
-            diary.faults.add("outside")
+            record.faults.add("outside")
         except oracle.UndefinedValue:
-            diary.faults.add("absent")
+            record.faults.add("absent")
         except oracle.OracleError:
-            diary.faults.add("diverged")
+            record.faults.add("diverged")
         else:
-            if any(diary.unwritten(arguments[at]) for at in case.expected):
-                diary.faults.add("unwritten")
-    if diary.races():
-        diary.faults.add("race")
-    return diary.faults
+            if any(record.unwritten(arguments[at]) for at in case.expected):
+                record.faults.add("unwritten")
+    if record.races():
+        record.faults.add("race")
+    return record.faults
 
 
 def of(mutant: mutants.Mutant) -> tuple[str, ...]:
-    """Return what a mutant does wrong on those launches of its kernel that the oracle can run."""
+    """Return the faults of a mutant in the launches of its kernel that the oracle can run."""
     with tempfile.TemporaryDirectory() as folder:
         kernel = mutants.build(mutant, Path(folder))
         launches = cases.find(mutant.kernel)

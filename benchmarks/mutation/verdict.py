@@ -1,4 +1,4 @@
-"""What becomes of one mutant: checked mode's findings, the answer, and what they come to."""
+"""The verdict on one mutant, from checked mode's findings and the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.mutation import cases, mutants
 from gpukit import errors
 from gpukit.checked.finding import KINDS
 
-# From good to bad. "refused": the mutant is no kernel at all, the compiler says so.
+# From good to bad. "refused": the compiler rejects the mutant.
 OUTCOMES = (
     "right finding",
     "other finding",
@@ -22,13 +22,13 @@ OUTCOMES = (
     "crashed",
     "hung",
 )
-# Says nothing about right or wrong: a small launch has threads without work.
+# Not a mistake: a small launch has threads without work.
 IGNORED = frozenset(["idle-threads"])
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was seen of one mutant. `kinds` are the classes of findings, `wrong` the answer."""
+    """The outcome of one mutant, the classes of findings, and whether the answer is wrong."""
 
     id: str
     outcome: str
@@ -41,11 +41,6 @@ class Verdict:
         return asdict(self)
 
 
-def judge(kernel: Any, shape: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-    """Run a launch in checked mode and return its report."""
-    return gpukit.check(kernel)[shape](*arguments)
-
-
 def examine(mutant: mutants.Mutant) -> Verdict:
     """Run a mutant on every launch of its kernel."""
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +50,7 @@ def examine(mutant: mutants.Mutant) -> Verdict:
         for case in cases.find(mutant.kernel):
             arguments = case.make()
             try:
-                report = judge(kernel, case.shape, arguments)
+                report = gpukit.check(kernel)[case.shape](*arguments)
             except errors.CompileError as error:
                 return Verdict(mutant.id, "refused", note=error.message)
             except errors.GpukitError as error:

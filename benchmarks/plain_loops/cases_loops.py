@@ -1,4 +1,4 @@
-"""Dynamic programming, loops of data-dependent length, bits, and records."""
+"""Loops of data-dependent length, bits, and records."""
 
 from __future__ import annotations
 
@@ -9,36 +9,6 @@ from gpukit import cuda
 
 BLOCK = 256
 PARTICLE = np.dtype([("x", "f4"), ("y", "f4"), ("vx", "f4"), ("vy", "f4")])
-
-
-def edit_distance_kernel(a, b, d, before, last, now):
-    """Fill diagonal d of the table; i is the row, `last` is diagonal d - 1."""
-    i = cuda.grid(1)
-    j = d - i
-    if i > a.size or j < 0 or j > b.size:
-        return
-    if i == 0 or j == 0:
-        now[i] = d
-    else:
-        best = min(last[i - 1], last[i]) + 1
-        if a[i - 1] == b[j - 1]:
-            best = min(best, before[i - 1])
-        else:
-            best = min(best, before[i - 1] + 1)
-        now[i] = best
-
-
-def edit_distance() -> Case:
-    n = 2_000_003
-    a, b = (integers(0, 4, n, dtype=np.uint8, seed=seed) for seed in (7, 8))
-    before, last = integers(0, n, n + 1), integers(0, n, n + 1, seed=8)
-    d, now = n, unset(n + 1)
-    expected = np.full(n + 1, d)
-    apart = a[:-1] != b[::-1][1:]  # a[i - 1] and b[d - i - 1]
-    ways = last[:-2] + 1, last[1:-1] + 1, before[:-2] + apart
-    expected[1:-1] = np.minimum.reduce(ways)
-    arguments = (a, b, d, before, last, now)
-    return case(edit_distance_kernel, covering(BLOCK, n + 1), BLOCK, arguments, expected)
 
 
 def collatz_kernel(first, steps):
@@ -158,4 +128,4 @@ def particles_records() -> Case:
     return case(particles_records_kernel, grid, BLOCK, arguments, expected, terms=9, few=20)
 
 
-CASES = (edit_distance, collatz, levels, popcount, bit_reversal, particles_records)
+CASES = (collatz, levels, popcount, bit_reversal, particles_records)

@@ -40,32 +40,16 @@ class Synchronizes(Exception):
 one_thread = numba.njit(forceinline=True, **OPTIONS)
 
 
-@one_thread
-def atomic_add(array, at, value):
-    old = array[at]
-    array[at] = old + value
-    return old
+def _atomic(update):
+    """Return the operation that stores `update(old, value)` and returns the old value."""
 
+    @one_thread
+    def operation(array, at, value):
+        old = array[at]
+        array[at] = update(old, value)
+        return old
 
-@one_thread
-def atomic_max(array, at, value):
-    old = array[at]
-    array[at] = max(old, value)
-    return old
-
-
-@one_thread
-def atomic_min(array, at, value):
-    old = array[at]
-    array[at] = min(old, value)
-    return old
-
-
-@one_thread
-def atomic_exch(array, at, value):
-    old = array[at]
-    array[at] = value
-    return old
+    return operation
 
 
 @one_thread
@@ -76,7 +60,13 @@ def atomic_cas(array, at, expected, value):
     return old
 
 
-ONE_THREAD = {f.__name__: f for f in (atomic_add, atomic_max, atomic_min, atomic_exch, atomic_cas)}
+ONE_THREAD = {
+    "atomic_add": _atomic(one_thread(lambda old, value: old + value)),
+    "atomic_max": _atomic(one_thread(lambda old, value: max(old, value))),
+    "atomic_min": _atomic(one_thread(lambda old, value: min(old, value))),
+    "atomic_exch": _atomic(one_thread(lambda _, value: value)),
+    "atomic_cas": atomic_cas,
+}
 
 
 # --- From the kernel's tree to loops ----------------------------------------------------------

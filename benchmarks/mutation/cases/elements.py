@@ -1,4 +1,4 @@
-"""Launches of activations and their gradients, over all that they tell apart."""
+"""Launches of activations and their gradients, over all the intervals that they distinguish."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from benchmarks.mutation.cases.register import Array, Case, case, of, values
 from gpukit.kernels import activations, activations_grad
 
-FLOAT4S = 1301  # for kernels that move four: two blocks, one element behind the last four
+FLOAT4S = 1301  # with float4 accesses: two blocks, one element after the last four
 
 
 def _signed(n: int) -> Array:
-    """Return numbers of both signs from -3 to 3, none of them near 0."""
+    """Return values of both signs from -3 to 3, none of them near 0."""
     x = 2 * values(n) - 1
     return np.where(np.arange(n) % 2, x, -x).astype(np.float32)
 
@@ -35,7 +35,7 @@ for _variant in activations.VARIANTS:
 
 def _activation_grad(name: str, n: int) -> Iterator[Case]:
     grad, x = values(n), _signed(n)
-    x[5] = 0  # where relu has no slope, and the gradient is 0 by agreement
+    x[5] = 0  # where relu has no derivative, and the gradient is 0 by convention
     if name in ("sigmoid_grad", "tanh_grad"):
         x = (1 / (1 + np.exp(-x))).astype(np.float32)
     reference = getattr(activations_grad, f"{name}_reference")

@@ -24,7 +24,7 @@ from gpukit.kernels.softmax import backward, log, threads
 
 
 def signed(*shape: int) -> Any:
-    """Return numbers from -3 to 3 on the device, every second one below 0."""
+    """Return values from -3 to 3 on the device, with alternating signs."""
     x = 2 * values(*shape) - 1
     return cuda.to_device(np.where(np.arange(x.size).reshape(shape) % 2, x, -x))
 
@@ -33,9 +33,9 @@ def signed(*shape: int) -> Any:
 
 
 def _logits(rows: int, cols: int) -> Any:
-    """Return rows far below 0; in every second one an element lies far above, always elsewhere.
+    """Return rows far below 0, every second one with one element far above, at varying columns.
 
-    What of a row's largest number is missed shows as an overflow, or as a sum of nothing.
+    A missed running maximum shows as an overflow, or as a normalizer of 0.
     """
     x = 3 * values(rows, cols) - 200
     for row in range(1, rows, 2):
@@ -83,7 +83,7 @@ for _kernel, _function, _shape in zip(
 
 
 def _targets(rows: int, cols: int) -> Any:
-    """Return a class for each row; some to be ignored, and some that do not exist."""
+    """Return a class for each row; some are ignored, and some are invalid."""
     target = 37 * np.arange(rows, dtype=np.int32) % cols
     target[::5], target[3], target[6] = -100, -1, cols
     target[[0, -1]] = 0, cols - 1
@@ -116,11 +116,11 @@ called(
 )
 
 
-# ---- normalisation, chance, embedding -------------------------------------------------------
+# ---- normalization, random numbers, embedding -----------------------------------------------
 
 
 def _layer_norm_columns() -> None:
-    """Add up the rows in two shares, the second one shorter."""
+    """Add the rows in two parts, the second one shorter."""
     by_column = layer_norm_grad.VARIANTS[1]
     sums = (cuda.device_array((2, 150), np.float32) for _ in range(2))
     arrays = given(11, 150), signed(11, 150), signed(11), given(11)
@@ -143,7 +143,7 @@ called(
 
 
 def _index() -> Any:
-    """Return indices into 11 rows: some twice, some of rows that do not exist."""
+    """Return indices into 11 rows: some twice, some invalid."""
     index = 7 * np.arange(19) % 11
     index[[3, 6]] = -1, 11
     index[[0, -1, 8]] = 0, 10, 10
@@ -163,7 +163,7 @@ for _variant, _cols in zip(embedding.GRAD_VARIANTS, (35, 300), strict=True):
 
 
 def _attend(variant: str, causal: bool, scale: float | None, rows: int, keys: int) -> Any:
-    """Return attention and its gradients, of two images with three heads each."""
+    """Return the gradients of attention, for a batch of two with three heads each."""
     query, key, value = signed(2, 3, rows, 19), signed(2, 3, keys, 19), given(2, 3, keys, 35)
     kept = cuda.device_array((2, 3, rows), np.float32)
     out = attention.scaled_dot_product_attention(
@@ -175,7 +175,7 @@ def _attend(variant: str, causal: bool, scale: float | None, rows: int, keys: in
     )
 
 
-# Scores of which the exponential is more than a float holds; more keys than queries, and fewer.
+# Scores whose exponential overflows; more keys than queries, and fewer.
 _ATTEND = {
     "naive": ((False, 30.0, 18, 35), (True, None, 35, 18)),
     "tiled": ((False, 30.0, 35, 50), (True, None, 50, 35)),

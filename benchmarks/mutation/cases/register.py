@@ -1,4 +1,4 @@
-"""What a launch is, the register of launches, and how the launches of a call are written down."""
+"""A launch, the registry of launches, and the recording of a call's launches."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gpukit.cpu.dispatcher import Configured
 from gpukit.cpu.memory import uninitialised
 
 Array = Any
-OBSERVED = 1024  # threads of a launch that the oracle runs beside the smallest one
+OBSERVED = 1024  # most threads of a launch that the oracle runs beside the smallest one
 
 
 @dataclass(frozen=True)
 class Case:
     """One launch: `make` gives fresh arguments, `expected` the answers by argument number.
 
-    `shape` is what stands between the brackets: grid, block, and where needed stream and shared
-    bytes. `terms` is how many values are added into one element. `interpreted` is whether the
-    oracle runs it too, which takes a minute for a block of tensor cores.
+    `shape` is the launch configuration: grid, block, and if needed stream and shared bytes. `terms`
+    is how many values are added into one element. `interpreted` is whether the oracle runs it too,
+    which takes a minute for a block of tensor cores.
     """
 
     shape: tuple[Any, ...]
@@ -39,11 +39,11 @@ class Case:
 
     @property
     def threads(self) -> int:
-        """How many threads all blocks have together."""
+        """The number of threads of all blocks."""
         return int(np.prod(self.shape[0]) * np.prod(self.shape[1]))
 
     def wrong(self, arguments: tuple[Any, ...]) -> bool:
-        """Tell whether any answer is off by more than rounding; NaN is, where none belongs."""
+        """Tell whether an answer differs by more than rounding, or is an unexpected NaN."""
         found = {at: launch.to_host(arguments[at]) for at in self.expected}
         return any(self._differs(found[at], right) for at, right in self.expected.items())
 
@@ -53,7 +53,7 @@ class Case:
         largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
         tolerance = (self.terms + 3) * np.finfo(found.dtype).eps * largest
         same = (found == right) | (np.isnan(found) & np.isnan(right))
-        with np.errstate(invalid="ignore"):  # inf - inf, where both are
+        with np.errstate(invalid="ignore"):  # inf - inf
             return not np.all(same | (np.abs(found - right) <= tolerance))
 
 
@@ -87,9 +87,9 @@ def find(name: str) -> tuple[Case, ...]:
 
 
 def _of_entry(entry: Entry) -> Iterator[Case]:
-    """Yield the launches of a case of the benchmarks in its small sizes.
+    """Yield the launches of a benchmark case with its small sizes.
 
-    The device holds two blocks, so that threads that go on have more than one element each.
+    The device holds two blocks, so that threads of a grid-stride loop have several elements each.
     """
     with mock.patch.object(launch, "resident_blocks", return_value=2):
         made = [entry.of(*sizes) for sizes in entry.small or entry.sizes[:1]]
@@ -101,7 +101,7 @@ def _of_entry(entry: Entry) -> Iterator[Case]:
 
 
 def values(*shape: int, dtype: Any = np.float32) -> Array:
-    """Return numbers from 0.5 to 2, all different: no sum is nearly zero, no swap is hidden."""
+    """Return distinct values from 0.5 to 2: no sum is nearly zero, no swap stays hidden."""
     rng = np.random.default_rng([20261121, *shape])
     if np.issubdtype(dtype, np.integer):
         return rng.integers(1, 255, shape).astype(dtype)
@@ -109,7 +109,7 @@ def values(*shape: int, dtype: Any = np.float32) -> Array:
 
 
 def given(*shape: int) -> Any:
-    """Return such numbers on the device, so that what a host function makes of them lies there."""
+    """Return such values on the device, so that host functions return device arrays."""
     return cuda.to_device(values(*shape))
 
 
@@ -122,7 +122,7 @@ def case(
     start: float | None = None,
     dtype: Any = np.float32,
 ) -> Case:
-    """Return a launch whose last argument is the output: empty, or filled with `start`."""
+    """Return a launch whose last argument is the output: uninitialized, or filled with `start`."""
     right = np.asarray(right)
 
     def make() -> tuple[Any, ...]:
@@ -138,9 +138,9 @@ def case(
 
 
 def called(kernels: Sequence[Any], *calls: Callable[[], Any], terms: int = 16) -> None:
-    """Register for each of some kernels its launches in calls of host functions.
+    """Register the launches of some kernels in calls of host functions.
 
-    The right answers are what the kernel itself gives on the cpu target.
+    The expected answers are those of the kernel itself on the cpu target.
     """
 
     def maker(kernel: Any) -> Iterator[Case]:
@@ -152,7 +152,7 @@ def called(kernels: Sequence[Any], *calls: Callable[[], Any], terms: int = 16) -
 
 
 def _few_interpreted(found: list[Case]) -> Iterator[Case]:
-    """Yield launches; the oracle has the smallest one, and others of at most OBSERVED threads."""
+    """Yield launches; the oracle runs the smallest one, and others of at most OBSERVED threads."""
     most = max(OBSERVED, min(one.threads for one in found))
     return (replace(one, interpreted=one.threads <= most) for one in found)
 
@@ -182,9 +182,9 @@ def _recorded(kernel: Any, call: Callable[[], Any], terms: int) -> Iterator[Case
 
 
 def _again(argument: Any) -> Callable[[], Any]:
-    """Return how to make an argument anew: an empty device array, a copy of any other array.
+    """Return a function that makes an argument again: an uninitialized array, or a copy.
 
-    What the benchmarks poison, so that nobody takes it for an answer, is empty too.
+    Arrays that the benchmarks poison count as uninitialized.
     """
     if not _is_array(argument):
         return lambda: argument

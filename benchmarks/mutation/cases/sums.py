@@ -11,26 +11,26 @@ from benchmarks.mutation.cases.register import Array, Case, case, of, values
 from gpukit import cuda
 from gpukit.kernels import extremes, histogram, scan
 
-# Where the extremes of the two blocks lie: every step of the shuffles has to find one of them, and
-# the larger of the first block also where only a second one that walks astray would come by.
+# Indices of the extremes of the two blocks: every step of the shuffles must find one of them, and a
+# second block with wrong indices would come across the larger one of the first.
 _EXTREMES = ((255, 256 + 16), (0, 1299), (517, 300))
 
 
 def _extremes() -> Iterator[Array]:
-    """Yield vectors for two blocks, none with a number above 0: none may win that is not there."""
+    """Yield vectors for two blocks without positive values, so that no padding can win."""
     for at in _EXTREMES:
         x = -1 - values(1300)
         x[list(at)] = -1, -1.25
         yield x
     yield np.full(300, -np.inf, np.float32)
     x = -values(549)
-    x[[37, 40, 200]] = np.nan, np.inf, np.nan  # all in the first block, on lanes far apart
-    x[301] = np.inf  # not NaN: an answer that nobody wrote is NaN
+    x[[37, 40, 200]] = np.nan, np.inf, np.nan  # all in the first block, on distant lanes
+    x[301] = np.inf  # not NaN, which an unwritten answer is
     yield x
 
 
 def _shares(x: Array) -> list[Array]:
-    """Return where the elements lie that each of two blocks looks at."""
+    """Return the indices of the elements of each of two blocks."""
     block = np.arange(len(x)) // extremes.BLOCK % 2
     return [np.flatnonzero(block == number) for number in (0, 1)]
 
@@ -67,7 +67,7 @@ def _argmax() -> Iterator[Case]:
 @of(extremes.argmax_finish_kernel)
 def _argmax_finish() -> Iterator[Case]:
     for x in (*_extremes(), *_ties()):
-        # Also backwards: the first of equal elements, even of neighbours, is then looked at last.
+        # Also in reverse order: then the first of equal elements is visited last.
         for places in (np.arange(len(x))[::-1], np.arange(len(x))):
             right = [extremes.argmax_reference(x)]
             yield _places((1, extremes.BLOCK), x, (places,), right, np.int64)
@@ -76,7 +76,7 @@ def _argmax_finish() -> Iterator[Case]:
 def _places(
     shape: tuple[Any, ...], x: Array, more: tuple[Array, ...], right: Any, dtype: Any
 ) -> Case:
-    """Return a launch whose last argument takes places in x."""
+    """Return a launch whose last argument receives indices into x."""
 
     def make() -> tuple[Any, ...]:
         return x.copy(), *(a.copy() for a in more), np.full(len(right), -1, dtype)
@@ -85,7 +85,7 @@ def _places(
 
 
 def _scan() -> Iterator[Case]:
-    # Three blocks, the last one partial. Whole numbers: their sums are exact in every order.
+    # Three blocks, the last one partial. Integers: their sums are exact in any order.
     for shift in (0, 1):
         x = values(549, dtype=np.uint8).astype(np.float32)
         moved = np.pad(x, (shift, scan.BLOCK))[: 3 * scan.BLOCK].astype(np.float64)
@@ -119,7 +119,7 @@ def _scan_one_pass() -> Iterator[Case]:
 @of(scan.COMPACT_SCATTER.kernel)
 def _compact_scatter() -> Iterator[Case]:
     x, keep = values(300), values(300) > 1.2
-    keep[[0, -1]] = True  # the elements that a wrong guard would leave out
+    keep[[0, -1]] = True  # elements that a wrong guard would leave out
     places = np.cumsum(keep, dtype=np.int32) - keep
     yield case(2, scan.BLOCK, (x, keep, places), x[keep])
 

@@ -14,7 +14,7 @@ from gpukit.bench.cases_training import RATES
 from gpukit.kernels.backprop import bias_activation, sharing
 from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
 
-ODD = 1303  # two blocks in float4s, three elements behind the last four
+ODD = 1303  # two blocks of float4 accesses, three elements after the last four
 
 
 def _launch(variant: launch.Variant, n: int, *arguments: Any) -> None:
@@ -22,7 +22,7 @@ def _launch(variant: launch.Variant, n: int, *arguments: Any) -> None:
 
 
 def _step(variant: launch.Variant) -> None:
-    """Take a step with rates that are all large, so that none of them can be left out."""
+    """Take a step with large hyperparameters, so that leaving one out shows."""
     name = variant.name.removesuffix("_vectorized")
     rates = tuple(np.linspace(0.9, 0.1, len(RATES[name][0]), dtype=np.float32))
     states = variant.kernel.py_func.__code__.co_argcount - 3
@@ -35,7 +35,7 @@ for _variant in (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS):
 
 
 def _square_sum(variant: launch.Variant) -> None:
-    """Add up in two blocks, each thread more than once, behind two sums that are there."""
+    """Add in two blocks, several elements per thread, after two existing sums."""
     variant.kernel[2, variant.block](given(4 * ODD), 2, cuda.to_device(values(4)))
 
 
@@ -52,18 +52,18 @@ for _variant in clip.SCALE_VARIANTS:
     called([_variant.kernel], partial(_launch, _variant, ODD, given(1), given(ODD)))
 
 
-# ---- bias and activation, and layers that share their deltas --------------------------------
+# ---- bias and activation, and layers that share their gradients --------------------------------
 
 
 def _forward(variant: launch.Variant) -> None:
-    """Add the bias to more rows than the grid has, over all that the activation tells apart."""
+    """Add the bias to more rows than the grid has, over all intervals of the activation."""
     x, out = 3 * signed(11, 70).copy_to_host(), cuda.device_array((11, 70), np.float32)
     x[0, :2], x[1, 2] = (-50, 50), 0
     variant.kernel[(2, 4), variant.block](cuda.to_device(x), given(70), out)
 
 
 def _backward(variant: launch.Variant) -> None:
-    """Add up 39 rows in two chunks, the last one shorter."""
+    """Add 39 rows in two chunks, the last one shorter."""
     x, biased = 3 * signed(39, 70).copy_to_host(), variant.name == "bias_gelu_grad"
     x[0, :2], x[1, 2] = (-50, 50), 0
     made = (cuda.device_array((rows, 70), np.float32) for rows in (39, 2))
@@ -76,10 +76,7 @@ for _variant in bias_activation.VARIANTS:
 
 
 def _mlp_backward(way: str) -> None:
-    """Give back gradients through two layers, the first of more outputs than a block has threads.
-
-    The last layer has none above it.
-    """
+    """Backpropagate through two layers, the first with more outputs than a block has threads."""
     weights, outputs = [given(270, 13), given(6, 270)], [given(5, 270), given(5, 6)]
     sharing.mlp_backward(signed(5, 6), given(5, 13), outputs, weights, variant=way)
 

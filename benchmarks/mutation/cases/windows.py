@@ -26,7 +26,7 @@ def _reference(picture: Any, weight: Any, bias: Any, moves: tuple[Any, ...]) -> 
 
 
 def _grid(right: Any, planes: int) -> tuple[int, ...]:
-    """Return the grid for an output; fewer planes than it has, so that some blocks visit two."""
+    """Return the grid for an output, with too few planes, so that some blocks process two."""
     return (*launch.grid_2d("mutants", right.shape[3], right.shape[2], BLOCK[:2]), planes)
 
 
@@ -40,7 +40,7 @@ def _conv2d_direct() -> Iterator[Case]:
 
 @of(direct.conv2d_constant_kernel)
 def _conv2d_constant() -> Iterator[Case]:
-    # The filters that the kernel has: two, of one channel, here one for each channel of an image.
+    # The kernel has two filters of one channel: here one for each channel of an image.
     picture, bias = values(3, 2, 12, 33), values(2)
     for moves in MOVES:
         right = _reference(picture, direct.FILTERS, bias, moves)
@@ -70,8 +70,8 @@ def _calls(function: Any, *more: Any) -> list[Any]:
     return [partial(function, *more, moves) for moves in MOVES]
 
 
-# A block of this variant sees no more than its tile holds; there are several of them down and
-# across. What the second ones see is by one longer than a multiple of the block, along both axes.
+# Several blocks along both axes. The input tiles of the second ones are one element longer than a
+# multiple of the block.
 called(
     [tiled.conv2d_tiled_kernel],
     partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
@@ -90,7 +90,7 @@ called(
     partial(_conv2d, "im2col", 38, MOVES[1]),
     partial(_conv2d_deep, "im2col"),
 )
-# Of 33 pixels, one more than two tiles are deep.
+# 33 pixels are one more than the depth of two tiles.
 called(
     [im2col.columns_grad_weight_kernel],
     partial(_conv2d_backward, "im2col", 38, MOVES[0]),
@@ -115,7 +115,7 @@ for _variant in one_d.VARIANTS:
 
 # ---- pooling --------------------------------------------------------------------------------
 
-# Windows that overlap, that leave pixels out, both partly outside, and that do neither.
+# Windows that overlap, that skip pixels, both with padding, and that do neither.
 POOLED: tuple[dict[str, Any], ...] = (
     {"kernel_size": (3, 2), "stride": (2, 1), "padding": (1, 0)},
     {"kernel_size": (2, 3), "stride": (3, 4), "padding": (0, 1)},
@@ -124,7 +124,7 @@ POOLED: tuple[dict[str, Any], ...] = (
 
 
 def _images() -> Any:
-    """Return images without a number above 0, of which one is NaN and others alike."""
+    """Return images without positive values, with one NaN and equal elements."""
     x = -values(2, 3, 19, 69)
     x[0, 0, 3, 4], x[1, 2, :6, :9], x[0, 1, 5:9, 5:9] = np.nan, -1, -np.inf
     return cuda.to_device(x)
