@@ -17,6 +17,7 @@ from benchmarks import (
     compile_time,
     float32_mathematics,
     gpu_run,
+    gpu_times,
     harness,
     latency,
     mechanisms,
@@ -25,10 +26,7 @@ from benchmarks import (
 )
 from gpukit.bench import cases, timing
 
-
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GPUKIT_THREADS", "1")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def small(name: str = "vector_add") -> timing.Comparison:

@@ -69,10 +69,10 @@ BARS = {
     "matmul_tn_vectorized": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
     "square_sum_vectorized": Bar(wide=("LDG",)),
     **{f"{name}_vectorized": _LOADS_AND_STORES for name in (*_STEPS, "scale")},
-    "fill_wide": Bar(wide=("STG",)),
-    **{f"{name}_wide": _LOADS_AND_STORES for name in ("vector_add", "saxpy", "copy")},
-    **{f"{name}_wide": _LOADS_AND_STORES for name in _ACTIVATIONS},
-    **{f"{name}_grad_wide": _LOADS_AND_STORES for name in _ACTIVATIONS},
+    "fill_vectorized": Bar(wide=("STG",)),
+    **{f"{name}_vectorized": _LOADS_AND_STORES for name in ("vector_add", "saxpy", "copy")},
+    **{f"{name}_vectorized": _LOADS_AND_STORES for name in _ACTIVATIONS},
+    **{f"{name}_grad_vectorized": _LOADS_AND_STORES for name in _ACTIVATIONS},
 }
 
 

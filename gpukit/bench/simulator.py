@@ -2,7 +2,7 @@
 
 The simulator runs a kernel's own Python, with a system thread per thread of a block. It runs one
 small launch in a process of its own, and the answers are compared. It cannot run kernels with GPU
-instructions (`primitives.wide`, `primitives.tensor`).
+instructions (`primitives.vectorized`, `primitives.tensor`).
 """
 
 from __future__ import annotations
