@@ -159,6 +159,7 @@ def test_ids_are_unique():
     assert len({mutant.id for mutant in every()}) == len(every())
 
 
+@pytest.mark.slow
 def test_ids_are_the_same_in_the_next_run():
     again = [mutant.id for mutant in mutants.of(mutants.book()[0])]
     assert [mutant.id for mutant in every()][: len(again)] == again

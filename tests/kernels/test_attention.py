@@ -89,6 +89,7 @@ def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, caus
 @dtypes
 @masks
 @variants
+@pytest.mark.slow
 def test_gradients_are_those_of_the_reference(sizes, dtype, causal, variant, made):
     arrays = made(*sizes, dtype=dtype)
     query, key, value, grad = arrays
@@ -101,6 +102,7 @@ def test_gradients_are_those_of_the_reference(sizes, dtype, causal, variant, mad
 @masks
 @variants
 @pytest.mark.parametrize("place", range(3), ids=["query", "key", "value"])
+@pytest.mark.slow
 def test_gradients_agree_with_finite_differences(causal, variant, place, made):
     arrays = made(1, 2, 3, 4, 5, 2)
     gradient = both(arrays, causal, variant)[2 + place]
@@ -250,6 +252,7 @@ def test_device_arrays_stay_on_the_device(variant, made):
 
 
 @masks
+@pytest.mark.slow
 def test_every_run_has_the_same_bits(causal, made):
     arrays = made(4, 4, 67, 67, 32, 32, dtype=np.float32)
     first = both(arrays, causal, "tiled")
