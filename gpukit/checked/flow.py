@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
-from gpukit.checked.extent import PLACES, made_of, single_assignments
+from gpukit.checked.extent import PLACES, single_assignments
 from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.analysis.uniformity import Uniformity
 
@@ -21,8 +21,8 @@ class Around(NamedTuple):
     """The statements around two accesses, as far as they tell where a barrier is allowed.
 
     `skipped_if` is the line of the outermost `if` around both that some threads of the block skip,
-    0 if there is none; `loop` whether both are in one loop, `waits` whether it has a barrier,
-    `parts` whether some threads leave it early or never enter it, so that it can have none.
+    0 if there is none; `loop` whether both are in one loop, `waits` whether each of its turns has a
+    barrier, `parts` whether some threads leave it early or never enter it: it can have none then.
     """
 
     skipped_if: int
@@ -71,20 +71,22 @@ class Flow:
         around = [s for s in _around(self.body, location.line) if _holds(s, other.line)]
         loops = [s for s in around if isinstance(s, (ast.For, ast.While))]
         skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
-        waits = any(tree.called(n) in kinds.BARRIERS for s in loops[-1:] for n in ast.walk(s))
+        waits = any(_waits(s.body) for s in loops[-1:])
         outside = not skipped or any(_holds(skipped[0], s.lineno) for s in loops)
         parts = not waits and any(self._parts(s) for s in loops[-1:])
         return Around(0 if outside else skipped[0].lineno, bool(loops), waits, parts)
 
     def uneven(self, location: Any) -> dict[str, Any]:
-        """Return what some threads skip around a call, the innermost, and its line.
-
-        It asks for the number of the thread.
-        """
+        """Return what some lanes of a warp skip around a call, the innermost, and its line."""
         if location.file != self.file:
             return {}
         made = single_assignments(self.body)
-        around = [s for s in _around(self.body, location.line) if _asks_place(s, made)]
+        known = self.function.__globals__
+        around = [
+            s
+            for s in _around(self.body, location.line)
+            if any(_varies_in_warp(head, made, known) for head in tree.heads(s))
+        ]
         if not around:
             return {}
         word = "`if`" if isinstance(around[-1], ast.If) else "loop"
@@ -166,11 +168,31 @@ def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     return sorted(holding, key=lambda s: s.lineno)
 
 
-def _asks_place(s: ast.stmt, made: dict[str, ast.expr]) -> bool:
-    """Tell whether a condition or a range is made of the number of the thread."""
-    heads = set().union(*(made_of(head, made) for head in tree.heads(s)))
-    parts = [*tree.heads(s), *(made[n] for n in heads if n in made)]
-    return any(tree.intrinsic(n) in {*PLACES, "laneid"} for p in parts for n in ast.walk(p))
+def _waits(body: list[ast.stmt]) -> bool:
+    """Tell whether statements reach a barrier, whichever way their conditions go."""
+    for s in body:
+        if isinstance(s, ast.If):
+            if s.orelse and _waits(s.body) and _waits(s.orelse):
+                return True
+        elif any(tree.called(n) in kinds.BARRIERS for n in ast.walk(s)):
+            return True
+    return False
+
+
+def _varies_in_warp(node: ast.AST, made: dict[str, ast.expr], known: dict[str, Any]) -> bool:
+    """Tell whether an expression is made of the number of a lane; `thread // 32` is not."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        by = node.right.value if isinstance(node.right, ast.Constant) else None
+        if isinstance(node.right, ast.Name):
+            by = known.get(node.right.id)
+        if isinstance(by, int) and by > 0 and by % 32 == 0:
+            return False
+    if isinstance(node, ast.Name) and node.id in made:
+        others = {name: value for name, value in made.items() if name != node.id}
+        return _varies_in_warp(made[node.id], others, known)
+    if tree.intrinsic(node) in {*PLACES, "laneid"}:
+        return True
+    return any(_varies_in_warp(child, made, known) for child in ast.iter_child_nodes(node))
 
 
 def _holds(s: ast.stmt, line: int) -> bool:

@@ -124,3 +124,35 @@ def test_a_shuffle_in_a_loop_that_lanes_leave_apart_is_told_to_leave_that_loop()
     advice = fixes(sum_in_loop_kernel, 1, ones(40), ones(BLOCK))["warp-mask"]
     line = sum_in_loop_kernel.py_func.__code__.co_firstlineno + 4
     assert advice.startswith(f"move the call out of the loop of line {line},")
+
+
+@cuda.jit
+def row_sums_kernel(x, out):
+    row, lane = cuda.grid(1) // 32, cuda.laneid
+    if lane < x.shape[1]:
+        for k in range(row + 1):
+            total = cuda.shfl_xor_sync(0xFFFFFFFF, x[k, lane], 16)
+            out[row, lane] = total
+
+
+def test_lanes_left_out_by_an_if_are_not_told_of_a_loop_that_a_warp_runs_as_one():
+    rows = np.ones((1, 7), np.float32)
+    advice = fixes(row_sums_kernel, 1, rows, np.empty_like(rows))["warp-mask"]
+    line = row_sums_kernel.py_func.__code__.co_firstlineno + 3
+    assert advice.startswith(f"move the call out of the `if` of line {line},")
+
+
+@cuda.jit
+def tree_kernel(x):
+    tid, half = cuda.threadIdx.x, BLOCK // 2
+    while half > 0:
+        if tid < half:
+            x[tid] += x[tid + half]
+        if half >= 32:
+            cuda.syncthreads()
+        half //= 2
+
+
+def test_a_barrier_that_some_turns_of_a_loop_skip_is_not_said_to_order_them():
+    advice = fixes(tree_kernel, 1, ones(BLOCK))["warp-race"]
+    assert "end the loop's body with `cuda.syncwarp()`" in advice
