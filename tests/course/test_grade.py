@@ -104,8 +104,8 @@ def test_a_barrier_that_some_threads_miss_is_an_error(attempt):
 
 
 def test_right_numbers_with_a_race_are_wrong(attempt):
-    first = "cuda.syncthreads()  # the tile is full before any thread reads another's element\n"
-    report = attempt("block_sum", edit((first, "\n")))
+    first = "    cuda.syncthreads()  # the tile is full before any thread reads another's element\n"
+    report = attempt("block_sum", edit((first, "")))
     assert report.status == "wrong"
     assert "put `cuda.syncthreads()` between line 17 and line 21" in report.why
     assert "by luck" in report.why
