@@ -3,7 +3,7 @@
 The parent process makes the inputs and compares the answers; the student's file runs in a child
 process that is sent inputs and sends back arrays, so it can hang or crash without harm.
 
-The names below load on first use: the process that keeps watch over a student's needs no NumPy.
+The names below load on first use: the supervisor of the student's process needs no NumPy.
 """
 
 import importlib
@@ -31,5 +31,5 @@ def __getattr__(name: str) -> Any:
     if name in _OF_CASE:
         return getattr(importlib.import_module("gpukit.course.case"), name)
     if name in __all__:
-        return importlib.import_module(f"gpukit.course.{name}")
+        return importlib.import_module(f"gpukit.course.inputs.{name}")
     raise AttributeError(f"module 'gpukit.course' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The process that runs a student's file: `python -m gpukit.course.child`, or a keeper's copy.
+"""The process that runs a student's file: `python -m gpukit.course.child`, or a supervisor's copy.
 
 It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check`,
 under `gpukit.profile` or recorded, and sends back arrays, findings, counts or a sentence. An answer
@@ -31,7 +31,7 @@ from gpukit import standin
 from gpukit.checked import check, process
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
-from gpukit.course import channel, frames, trail
+from gpukit.course import channel, frames, written_files
 from gpukit.course.case import Argument
 from gpukit.course.channel import Channel
 from gpukit.cpu.device_function import DeviceFunction
@@ -269,8 +269,8 @@ def _found(header: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     path, entry, driver = header["file"], header["entry"], header["driver"]
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
-        if header["trail"]:
-            trail.follow(header["trail"])
+        if header["audit_log"]:
+            written_files.follow(header["audit_log"])
         answer, facts = (_host_code if driver else _kernel)(_load(path), entry, path)
         if driver and answer is not None:
             answer = functools.partial(_load(driver, "driver").run, answer)

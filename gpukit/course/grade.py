@@ -77,7 +77,7 @@ def run(
         return Report(exercise.name, file, problem.status, problem.why)
     guard = Guard(exercise)
     try:
-        report = _graded(exercise, file, source, asked, known, watch, notice, guard.trail)
+        report = _graded(exercise, file, source, asked, known, watch, notice, guard.audit_log)
     finally:
         changed = guard.put_back()
     if not changed:
@@ -94,11 +94,11 @@ def _graded(
     known: dict[str, str],
     watch: Observer,
     notice: Callable[[str], None],
-    trail: Path,
+    audit_log: Path,
 ) -> Report:
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
-    with Child(file, exercise.entry, exercise.driver, notice, trail) as child:
+    with Child(file, exercise.entry, exercise.driver, notice, audit_log) as child:
         loaded = child.loaded()
         notice("")
         mine = loaded.facts.get("parameters", asked)

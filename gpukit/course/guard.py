@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpukit import files
-from gpukit.course import catalogue, progress, trail
+from gpukit.course import catalogue, progress, written_files
 from gpukit.course.catalogue import Exercise
 
 OWN = {
@@ -28,7 +28,7 @@ OWN = {
 class Guard:
     """The files of all exercises as they are now; `put_back` makes them so again.
 
-    The answer's process notes in the file `trail` what it changes.
+    The answer's process notes in the file `audit_log` what it changes.
     """
 
     def __init__(self, exercise: Exercise) -> None:
@@ -37,20 +37,20 @@ class Guard:
         self._grades = exercise.shelf / progress.FILE
         self._before = {file: _content(file) for file in (*self._files(), self._grades)}
         self._temporary = contextlib.ExitStack()
-        self.trail = self._temporary.enter_context(files.temporary("trail", ""))
+        self.audit_log = self._temporary.enter_context(files.temporary("audit_log", ""))
 
     def _files(self) -> Iterator[Path]:
         return (file for file in self._root.glob("*/*/*") if file.name in OWN)
 
     def put_back(self) -> str:
         """Put back what the answer has changed, and say so in a sentence; "" where it has not."""
-        wrote = trail.read(self.trail)
+        wrote = written_files.read(self.audit_log)
         self._temporary.close()
         new = [file for file in self._files() if file not in self._before]
         changed = [
             file
             for file, before in {**self._before, **dict.fromkeys(new)}.items()
-            if _content(file) != before and wrote & {trail.ANYTHING, os.path.realpath(file)}
+            if _content(file) != before and wrote & {written_files.ANYTHING, os.path.realpath(file)}
         ]
         if not changed:
             return ""

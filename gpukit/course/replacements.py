@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.course import lanes
+from gpukit.course.inputs import lanes
 
 # The sizes that people write instead of asking for them.
 _SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)

@@ -54,14 +54,14 @@ class Outcome:
 class Process:
     """The process of an answer: its three streams, how to end it, and how it ended.
 
-    Where the system can fork, a keeper (`keeper`) ends all that the answer has started, when it is
-    told to or when this process is gone, however that comes.
+    Where the system can fork, a process of `supervisor` ends all that the answer has started, when
+    it is told to or when this process is gone, however that comes.
     """
 
     def __init__(self, environment: dict[str, str]) -> None:
         forks = hasattr(os, "fork")
         watched, self._hold = os.pipe() if forks else (-1, -1)
-        module = ["gpukit.course.keeper", str(watched)] if forks else ["gpukit.course.child"]
+        module = ["gpukit.course.supervisor", str(watched)] if forks else ["gpukit.course.child"]
         self._process = subprocess.Popen(
             [sys.executable, "-m", *module],
             stdin=subprocess.PIPE,
@@ -103,7 +103,7 @@ class Child:
 
     Threads do all reading and writing, so that no answer can keep this one waiting: one that stops
     itself reads no more, and one whose copies hold the pipes never closes them. What the answer
-    changes on the disk is noted in the file `trail`.
+    changes on the disk is noted in the file `audit_log`.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Child:
         entry: str,
         driver: Path | None = None,
         notice: Callable[[str], None] = lambda _: None,
-        trail: Path | None = None,
+        audit_log: Path | None = None,
     ) -> None:
         self._notice = notice
         package = str(Path(__file__).resolve().parents[2])
@@ -131,7 +131,7 @@ class Child:
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in self._threads:
             thread.start()
-        self._send_file(file, entry, driver, str(trail or ""))
+        self._send_file(file, entry, driver, str(audit_log or ""))
 
     def __enter__(self) -> Child:
         return self
@@ -167,9 +167,11 @@ class Child:
     def _send(self, header: dict[str, Any], body: bytes = b"") -> None:
         self._outbox.put((header, body))
 
-    def _send_file(self, file: Path, entry: str, driver: Path | None, trail: str = "") -> None:
+    def _send_file(self, file: Path, entry: str, driver: Path | None, audit_log: str = "") -> None:
         called = str(driver.resolve()) if driver else ""
-        self._send({"file": str(file.resolve()), "entry": entry, "driver": called, "trail": trail})
+        self._send(
+            {"file": str(file.resolve()), "entry": entry, "driver": called, "audit_log": audit_log}
+        )
 
     def load(self, file: Path, entry: str, driver: Path | None) -> Outcome:
         """Load another file in the same process, and wait until what it defines is found."""

@@ -13,7 +13,7 @@ from tests.course.maps import RIGHT
 
 pytestmark = [
     pytest.mark.usefixtures("warm"),
-    pytest.mark.skipif(sys.platform != "linux", reason="Linux gives orphans to a keeper"),
+    pytest.mark.skipif(sys.platform != "linux", reason="Linux gives orphans to a supervisor"),
 ]
 HEAD = """
 import os, signal, sys, threading, time
@@ -60,7 +60,7 @@ ABOVE = {
     "ten megabytes of output": ("sys.stdout.write('x' * 10_000_000)", "right"),
     "closed descriptors": ("os.closerange(0, 256)", "died"),
     "its own end": ("os.kill(os.getpid(), signal.SIGKILL)", "died"),
-    "the end of its keeper": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(200)", "died"),
+    "the end of its supervisor": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(200)", "died"),
     "its own stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "timeout"),
     "a long sleep": ("time.sleep(200)", "timeout"),
 }

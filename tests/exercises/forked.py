@@ -133,7 +133,7 @@ def warm_up() -> None:
 
 def serve(asked: socket.socket) -> None:
     """Make a copy for every request, until nobody can ask any more."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a copy is its keeper
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a copy is its supervisor
     while True:
         request, ends, *_ = socket.recv_fds(asked, LONGEST, 5)
         if not request:
@@ -146,8 +146,8 @@ def serve(asked: socket.socket) -> None:
 
 
 def watch(request: dict[str, Any], ends: list[int]) -> NoReturn:
-    """Start a copy, keep watch over it and tell how it ended: the keeper's whole life."""
-    from gpukit.course import keeper
+    """Start a copy, keep watch over it and tell how it ended: the supervisor's whole life."""
+    from gpukit.course import supervisor
 
     *streams, control, told = ends
 
@@ -155,7 +155,7 @@ def watch(request: dict[str, Any], ends: list[int]) -> NoReturn:
         os.close(told)
         become(request, streams)
 
-    status = keeper.keep(control, run, streams)
+    status = supervisor.supervise(control, run, streams)
     code = os.waitstatus_to_exitcode(status)
     with contextlib.suppress(OSError):  # the one who asked may be gone
         os.write(told, code.to_bytes(ENDED, "little", signed=True))

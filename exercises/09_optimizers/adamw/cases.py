@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpukit.course import Case, adam
-from gpukit.course.adam import BETA1, BETA2, EPS, LR
+from gpukit.course.inputs.adam import BETA1, BETA2, EPS, LR
 
 BLOCK = 128
 DECAY = float(np.float32(0.1))

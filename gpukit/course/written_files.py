@@ -16,9 +16,9 @@ _CHANGES = {"os.link", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.t
 _STARTS = {"os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
 
 
-def follow(trail: str) -> None:
-    """Note in the file `trail` from now on what this process and its copies change."""
-    noted = os.open(trail, os.O_WRONLY | os.O_APPEND)
+def follow(audit_log: str) -> None:
+    """Note in the file `audit_log` from now on what this process and its copies change."""
+    noted = os.open(audit_log, os.O_WRONLY | os.O_APPEND)
 
     def hook(event: str, given: tuple[Any, ...]) -> None:
         with contextlib.suppress(OSError, ValueError):  # of a name that is none
@@ -39,6 +39,6 @@ def _changed(event: str, given: tuple[Any, ...]) -> list[str]:
     return [os.path.realpath(os.fsdecode(n)) for n in names if isinstance(n, _NAME)]
 
 
-def read(trail: Path) -> set[str]:
+def read(audit_log: Path) -> set[str]:
     """Return the files that were noted, and ANYTHING."""
-    return {os.fsdecode(name) for name in trail.read_bytes().split(b"\0") if name}
+    return {os.fsdecode(name) for name in audit_log.read_bytes().split(b"\0") if name}

@@ -1,9 +1,10 @@
-"""Keep watch over the process that runs an answer: `python -m gpukit.course.keeper FD`.
+"""Supervise the process that runs an answer: `python -m gpukit.course.supervisor FD`.
 
-The keeper forks before it has imported much; the copy goes on as `gpukit.course.child`. The keeper
-waits until the copy has ended, or until nobody holds the other end of the pipe FD: the grader has
-let go of it, or has ended itself. Then it ends every process that the answer has started. On Linux
-these are its own children as soon as their parents are gone, in whatever session they are.
+The supervisor forks before it has imported much; the copy goes on as `gpukit.course.child`. The
+supervisor waits until the copy has ended, or until nobody holds the other end of the pipe FD: the
+grader has let go of it, or has ended itself. Then it ends every process that the answer has
+started. On Linux these are its own children as soon as their parents are gone, in whatever session
+they are.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, NoReturn
 _PARENT_DEATH_SIGNAL, _BE_SUBREAPER = 1, 36  # of Linux's prctl
 
 
-def keep(control: int, run: Callable[[], Any], streams: Iterable[int] = range(3)) -> int:
+def supervise(control: int, run: Callable[[], Any], streams: Iterable[int] = range(3)) -> int:
     """Run `run` in a copy of this process; return its wait status when all of it is over.
 
     The copy leads a session of its own, so that a Ctrl-C in the terminal is the grader's; `streams`
@@ -132,7 +133,7 @@ def _child() -> None:
 
 def main() -> None:
     """Keep a process for the grader that holds the other end of the pipe."""
-    end_as(keep(int(sys.argv[1]), _child))
+    end_as(supervise(int(sys.argv[1]), _child))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Inputs, and what is computed of them, that the cases of several exercises share."""
