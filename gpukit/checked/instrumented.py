@@ -199,30 +199,38 @@ class Launch:
 
 
 class _Watchdog:
-    """Stops blocks that do not end after a finding in them: a mistake can cause that."""
+    """Stops blocks that do not end after a finding in them: a mistake can cause that.
+
+    Nothing but its own thread holds a timer after the `with` block. The main thread would run the
+    callbacks of its death, and a Ctrl-C that comes in one of them is lost.
+    """
 
     def __init__(self, state: CheckerState, context: Any) -> None:
         self.state = state
         self.context = context
         self.bit = False
-        self.timer = threading.Timer(_PATIENCE, self._bite)
-        self.timer.daemon = True
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> _Watchdog:
-        self.timer.start()
+        self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.timer.cancel()
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+
+    def _start(self) -> None:
+        self._timer = threading.Timer(_PATIENCE, self._bite)
+        self._timer.daemon = True
+        self._timer.start()
 
     def _bite(self) -> None:
         if self.state.words[w.FOUND]:
             self.bit = self.state.stopped = True
             self.context[layout.CANCEL] = 1
-        else:
-            self.timer = threading.Timer(_PATIENCE, self._bite)
-            self.timer.daemon = True
-            self.timer.start()
+        elif self._timer is not None:
+            self._start()
 
 
 def _next_size(size: int, seconds: float) -> int:

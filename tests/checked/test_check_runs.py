@@ -1,8 +1,12 @@
 """gpukit.check while a launch runs: what stops it, and what survives."""
 
+import gc
 import signal
 import sys
 import textwrap
+import threading
+import time
+import weakref
 
 import numpy as np
 import pytest
@@ -133,6 +137,28 @@ def test_a_block_that_ends_has_no_note():
     report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.zeros(1, np.int32))
     assert "global-race" in kinds(report)
     assert report.notes == []
+
+
+def test_the_main_thread_frees_no_timer_of_a_launch(monkeypatch):
+    """A Ctrl-C that came in a callback of its death would be lost: Python ignores errors there."""
+    timers = []
+
+    class Timer(threading.Timer):
+        def __init__(self, *given):
+            super().__init__(*given)
+            timers.append(weakref.ref(self))
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    gc.disable()
+    try:
+        gpukit.check(unguarded_kernel)[1, 1](np.zeros(N), np.zeros(1))
+        assert timers
+        end = time.monotonic() + 10
+        while any(timer() for timer in timers) and time.monotonic() < end:
+            time.sleep(0.01)  # their threads end
+        assert [timer() for timer in timers] == [None] * len(timers)
+    finally:
+        gc.enable()
 
 
 ENDLESS = """
