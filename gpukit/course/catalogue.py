@@ -122,10 +122,13 @@ class Exercise:
             return shapes
 
     def drawn(self, seed: int) -> tuple[int, ...]:
-        """Return a shape drawn from `seed`, a little larger along every axis than any case."""
+        """Return a shape drawn from `seed`, a little larger along every axis than any case.
+
+        It is larger than a power of two just above them, too: people write 64 where they see 61.
+        """
         rng = np.random.default_rng(seed)
         most = map(max, zip(*self.shapes.values(), strict=True))
-        return tuple(extent + int(rng.integers(1, extent // 4 + 3)) for extent in most)
+        return tuple(_above(extent) + int(rng.integers(1, extent // 4 + 3)) for extent in most)
 
     def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
         """Return the case of one shape, with inputs drawn from `seed`."""
@@ -156,6 +159,16 @@ class Exercise:
     def cases(self, seed: int = SEED) -> list[Case]:
         """Return the cases of all shapes, with inputs drawn from `seed`."""
         return [self.case(shape, seed, name) for name, shape in self.shapes.items()]
+
+
+def _above(extent: int) -> int:
+    """Return the next power of two if it is at most a quarter larger, else the extent.
+
+    >>> _above(61), _above(64), _above(264)
+    (64, 64, 264)
+    """
+    power = 1 << max(extent - 1, 0).bit_length()
+    return power if power - extent <= extent // 4 else extent
 
 
 def _there(folder: Path, name: str) -> Path:
