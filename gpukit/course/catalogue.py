@@ -108,7 +108,7 @@ class Exercise:
     @property
     def mistakes(self) -> tuple[dict[str, Any], ...]:
         """The tables of `mistakes.toml`: each a sentence and the edit of the solution it names."""
-        return tuple(_toml(_there(self.folder, MISTAKES)).get("mistake", ()))
+        return tuple(tables(_there(self.folder, MISTAKES)).get("mistake", ()))
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -178,8 +178,8 @@ def _there(folder: Path, name: str) -> Path:
     return file
 
 
-def _toml(file: Path) -> dict[str, Any]:
-    """Return the tables of a file, or raise saying where it is no TOML."""
+def tables(file: Path) -> dict[str, Any]:
+    """Return the tables of a TOML file, or raise saying where it is none."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

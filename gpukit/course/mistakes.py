@@ -78,6 +78,11 @@ def work(case: Case) -> int:
     return case.blocks * case.threads * max(axes, default=1)
 
 
+def _tried_on(failed: Outputs, passed: list[Case]) -> Outputs:
+    """Return the cases that tell: what an answer left in those it fails, and the right outputs."""
+    return [*_small(failed), *_small([(case, case.expected) for case in passed])]
+
+
 def _small(outputs: Outputs) -> Outputs:
     """Return the cases in the order of their work, without the large ones: Python is slow."""
     ordered = sorted(outputs, key=lambda one: work(one[0]))
@@ -110,9 +115,9 @@ class Tries:
 
         In cases that `passed` it must leave the right ones.
         """
-        cases = [*_small(failed), *_small([(case, case.expected) for case in passed])]
         if not failed:
             return ""
+        cases = _tried_on(failed, passed)
         self._notice("looking for the mistake")
         fitting = (s for s in self._texts if all(self._fits(s, *one) for one in cases))
         found = next(fitting, "")
@@ -123,7 +128,7 @@ class Tries:
         """Return the small changes of the solution that leave just these outputs."""
         if not failed:
             return []
-        cases = [*_small(failed), *_small([(case, case.expected) for case in passed])]
+        cases = _tried_on(failed, passed)
         self._notice("looking for the mistake")
         clock = time.monotonic if self._exercise.driver else time.process_time
         found: list[Variation] = []

@@ -72,8 +72,7 @@ def unfixed(starter: str, solution: str) -> Iterator[Variation]:
     for word, a, b, c, d in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if word != "replace":
             continue
-        pairs = list(zip(range(a, b), range(c, d), strict=False))
-        for ours, theirs in pairs:
+        for ours, theirs in zip(range(a, b), range(c, d), strict=False):
             text = "\n".join([*new[:theirs], old[ours], *new[theirs + 1 :], ""])
             line = old[ours].strip()
             if not _is_python(text):  # the line stands deeper than the one before it now

@@ -7,17 +7,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import NamedTuple
 
-from gpukit.course import mistakes
+from gpukit.course import catalogue, mistakes
 from gpukit.course.catalogue import Exercise
 from tests.conftest import ROOT
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 class Wrong(NamedTuple):
@@ -55,8 +49,7 @@ def right(exercise: Exercise) -> list[Right]:
 
 
 def _tables(exercise: Exercise) -> dict[str, list[dict[str, str]]]:
-    file = ROOT / "tests" / "data" / "answers" / f"{exercise.name}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return catalogue.tables(ROOT / "tests" / "data" / "answers" / f"{exercise.name}.toml")
 
 
 def _text(exercise: Exercise, change: dict[str, str]) -> str:
