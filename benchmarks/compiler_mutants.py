@@ -1,11 +1,11 @@
-"""Seed mistakes in the compiler itself, and count how many make a test fail.
+"""Seed mistakes in compiler, checker and grader, and count how many make a test fail.
 
     python -m benchmarks.compiler_mutants [--count 100] [--seed 16] [--seconds 240] [--workers 1]
 
-A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it
-(`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the first
-failure, beginning with the tests most likely to cover the file; a test that hangs has failed. The
-JSON keeps the mutants that were killed; the next run tries the others on the remaining tests.
+A line of code of gpukit/compiler, the checker's engine or gpukit/course is drawn, then one mistake
+in it (`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the
+first failure, beginning with the tests most likely to cover the file; a test that hangs has failed.
+The JSON keeps the mutants that were killed; the next run tries the others on the remaining tests.
 Mistakes that change nothing are in `mutation/compiler_equivalents.toml` with the reason; another
 mistake is drawn for each.
 """
@@ -36,7 +36,7 @@ from benchmarks.mutation import equivalents, python_code
 from benchmarks.mutation.python_code import Mutant
 
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
-SEEDED = ("gpukit/compiler", "gpukit/checked/engine")
+SEEDED = ("gpukit/compiler", "gpukit/checked/engine", "gpukit/course")
 RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
 # A test that takes longer hangs. This also ends some of the long tests.
 HANGS = ("-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true")
@@ -46,6 +46,8 @@ SEMANTICS = "compiler/test_semantics* compiler/test_values* compiler/test_refusa
 PLAIN = "compiler/test_* oracle/test_* safety/test_*"
 CHECKS = "checked/test_check.py checked/test_check_[a-m]* checked/test_counters*"
 CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
+GRADER = "course/test_*"
+GRADED = "exercises/test_*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
 # Files that only instrumented kernels use: the tests of the checker come first.
@@ -54,7 +56,9 @@ INSTRUMENTED = re.compile(
     "counting|events|epochs|findings|fences|probe|entries|block_order|decided|provenance|barriers"
 )
 LONG = ("watched", "programs", "corpus", "random", "slow")
-FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
+FAST = f"not ({' or '.join((*LONG, 'answers', 'browser', 'exhaustive'))})"
+# Answers to the exercises, right and wrong: the grader's whole path.
+ANSWERS = ["tests/exercises", "-m", "answers and not exhaustive"]
 
 
 def groups(file: str) -> Iterator[list[str]]:
@@ -63,6 +67,9 @@ def groups(file: str) -> Iterator[list[str]]:
     order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
     if INSTRUMENTED.match(name):
         order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
+    graded = file.startswith("gpukit/course/")
+    if graded:
+        order = [GRADER, GRADED, f"cli/test_* {OTHERS}"]
     order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
     for patterns in order:
@@ -78,8 +85,9 @@ def groups(file: str) -> Iterator[list[str]]:
         if patterns is order[0]:
             fresh.insert(0, file)  # its doctests
         yield [*fresh, *HANGS, "-m", FAST]
-    for mark in LONG:
-        yield ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises", "-m", mark]
+    everywhere = ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises"]
+    long = [[*everywhere, "-m", f"{mark} and not exhaustive"] for mark in LONG]
+    yield from [ANSWERS, *long] if graded else [*long, ANSWERS]
 
 
 class Copy:
