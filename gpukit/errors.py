@@ -36,6 +36,14 @@ class CheckpointError(FileError, ValueError):
     """A checkpoint is damaged, or was saved by another model or with another optimizer."""
 
 
+class RankError(GpukitError, RuntimeError):
+    """A rank of a parallel program did not answer in time, left or failed."""
+
+
+class Deadlock(RankError):
+    """Every rank waits for another one, and none of them can go on."""
+
+
 class GradientError(GpukitError):
     """`gradcheck` found a gradient that differs from the finite differences."""
 

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "gpukit"
 # A package may import the packages above it, and itself.
 PACKAGES = """
     __init__ status table errors files interrupts target compiler cpu gpu_code checked cuda standin
-    workspace launch results signature gradients primitives collectives kernels nn bench draw course
-    doctor cli
+    workspace launch results signature gradients primitives collectives kernels nn parallel bench
+    draw course doctor cli
 """.split()
 # These see less than their place in the list would let them.
 NARROW = {
@@ -29,6 +29,7 @@ NARROW = {
         *("__init__", "errors", "interrupts", "status", "cuda", "files", "launch"),
         *("workspace", "kernels"),
     },
+    "parallel": {"errors", "table", "target", "cuda", "files", "launch", "kernels", "nn"},
 }
 
 # And inside the compiler; what lies beside its packages may be imported by all of them.
@@ -53,6 +54,7 @@ THIRD_PARTY = {
     "kernels": {"numpy", "scipy"},  # SciPy for a reference, where it is installed
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
+    "parallel": {"numpy", "numba", "mpi4py", "nccl"},
     "bench": {*USUAL, "matplotlib", "sklearn"},
     "draw": {*USUAL, "IPython", "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},

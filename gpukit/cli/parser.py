@@ -145,6 +145,19 @@ def _machine_commands(commands: Any) -> None:
     text = "run a Python script, with `from numba import cuda` answered by gpukit"
     run = _add(commands, "run", "machine.run", text, json=False)
     _script(run)
+    text = "run a script on several ranks, processes that train one model together"
+    train = _add(commands, "train", "train.train", text, json=False)
+    train.add_argument("--ranks", type=_count, default=2, metavar="N", help="processes (default 2)")
+    train.add_argument(
+        "--deadline",
+        type=_seconds,
+        metavar="S",
+        help="how long a rank waits for another one before all are ended (default 60)",
+    )
+    train.add_argument(
+        "--traceback", action="store_true", help="print the traceback of a rank that fails too"
+    )
+    _script(train)
 
 
 def _watch_commands(commands: Any) -> None:

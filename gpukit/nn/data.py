@@ -27,8 +27,13 @@ class Loader:
     numbers from 0, are copied to the device once. A tuple of examples, such as source and target
     of a translation, gives batches whose x is a tuple. The order depends on seed and epoch alone,
     so that a training resumed from a checkpoint sees the same batches. A batch is valid until the
-    next one is taken; the last one of an epoch has the remainder. Raises ValueError for labels
-    below 0 or from `classes` on, and for examples that are not finite.
+    next one is taken; the last one of an epoch has the remainder, with `drop_last` it is left out.
+
+    Of `ranks` processes that train one model, number `rank` gets its part of every batch, whose
+    size `batch` is the sum of all parts. The parts of one batch differ by at most one example.
+
+    Raises ValueError for labels below 0 or from `classes` on, for examples that are not finite, and
+    for a batch with fewer examples than ranks.
     """
 
     def __init__(
@@ -40,12 +45,18 @@ class Loader:
         seed: int = 0,
         shuffle: bool = True,
         classes: int | None = None,
+        drop_last: bool = False,
+        rank: int = 0,
+        ranks: int = 1,
     ) -> None:
         self.several, named = isinstance(examples, tuple), np.asarray(labels)
         parts = [np.asarray(part) for part in (examples if self.several else (examples,))]
         for part in parts:
             _check(part, named, batch, classes)
-        self.batch, self.seed, self.shuffle, self.count = batch, seed, shuffle, len(named)
+        self.batch, self.seed, self.shuffle = batch, seed, shuffle
+        self.count = len(named) // batch * batch if drop_last else len(named)
+        self.rank, self.ranks = rank, ranks
+        _check_parts(self.count, batch, rank, ranks)
         self.most = int(named.max())  # the highest label
         self.parts = [_Rows(part, batch) for part in parts]
         self.labels = _Rows(named.astype(np.int32), batch)
@@ -59,12 +70,14 @@ class Loader:
 
         Their shapes are (n, ...), n being `batch`, or less for the last one.
         """
-        order = np.arange(self.count, dtype=np.int32)
+        order = np.arange(len(self.labels.rows), dtype=np.int32)
         if self.shuffle:
             np.random.default_rng((self.seed, number)).shuffle(order)
         index = cuda.to_device(order)
         for first in range(start * self.batch, self.count, self.batch):
-            part = index[first : first + self.batch]
+            size = min(self.batch, self.count - first)
+            ends = (size * rank // self.ranks for rank in (self.rank, self.rank + 1))
+            part = index[slice(*(first + end for end in ends))]
             x = tuple(rows.take(part) for rows in self.parts)
             yield x if self.several else x[0], self.labels.take(part)
 
@@ -86,6 +99,18 @@ class _Rows:
     def take(self, index: Any) -> Any:
         found = gpukit.embedding(index, self.rows, out=self.taken[: index.size])
         return found.view(self.dtype).reshape(index.size, *self.shape)
+
+
+def _check_parts(count: int, batch: int, rank: int, ranks: int) -> None:
+    if not 0 <= rank < ranks:
+        raise ValueError(f"Loader: expected rank from 0 to ranks - 1, got {rank} of {ranks}.")
+    least = min(batch, count % batch or batch)
+    if least < ranks or not count:
+        raise ValueError(
+            f"Loader: expected an example of every batch for each of {ranks} ranks, got a batch of "
+            f"{least if count else 0}. Pass another batch size, or drop_last=True where it is the "
+            "last one of an epoch."
+        )
 
 
 def _check(

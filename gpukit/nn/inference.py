@@ -20,7 +20,7 @@ def inference(model: Any) -> Iterator[None]:
     with nn.inference(model):
         logits, _ = model.forward(x)
     """
-    switched = [layer for layer in _all_layers(model) if getattr(layer, "training", False)]
+    switched = [layer for layer in layers_of(model) if getattr(layer, "training", False)]
     for layer in switched:
         layer.training = False
     try:
@@ -30,10 +30,11 @@ def inference(model: Any) -> Iterator[None]:
             layer.training = True
 
 
-def _all_layers(layer: Any) -> Iterator[Any]:
+def layers_of(layer: Any) -> Iterator[Any]:
+    """Yield a layer and all layers inside it."""
     yield layer
     for inner in getattr(layer, "layers", ()):
-        yield from _all_layers(inner)
+        yield from layers_of(inner)
 
 
 def predict(model: Any, x: npt.ArrayLike, batch: int = 256) -> npt.NDArray[Any]:

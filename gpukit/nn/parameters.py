@@ -89,6 +89,20 @@ class Parameters:
         """Return the number of learned values."""
         return sum(math.prod(self._views[name].shape) for name in self.names)
 
+    def start(self, parameter: Parameter) -> int:
+        """Return the index of a parameter's first element in `value` and `grad`."""
+        first, whole = (
+            array.__cuda_array_interface__["data"][0] for array in (parameter.grad, self.grad)
+        )
+        return int(first - whole) // int(self.grad.dtype.itemsize)
+
+    def synchronise(self, copy: Callable[[str, Any], object]) -> None:
+        """Call `copy(name, array)` for all parameters in one array, and for each buffer."""
+        copy("parameters", self.value)
+        for name, view in self._views.items():
+            if name not in self.names:
+                copy(name, view)
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of every parameter on the host, by name."""
         return {name: launch.to_host(view).copy() for name, view in self._views.items()}

@@ -90,6 +90,7 @@ def fit(
     checkpoint: str | Path | None = None,
     every: int = 100,
     report: bool | Callable[[History], None] = True,
+    world: Any = None,
 ) -> History:
     """Train a model: for each batch of each epoch forward, loss, backward, update.
 
@@ -99,6 +100,10 @@ def fit(
 
     With a `checkpoint`, the training is saved there every `every` steps and at the end; if the file
     exists already, the training resumes from it, bit-identically.
+
+    On several ranks each calls `fit` with its `parallel.World`, a model in `parallel.DataParallel`
+    and a loader of its part: losses are then those of whole batches, and rank 0 alone reports and
+    writes the checkpoint.
 
     Ctrl-C, or Stop in a notebook, ends after the current step, saves the checkpoint, reports, and
     raises KeyboardInterrupt, whose `history` is the `History` so far; the model keeps what it
@@ -121,6 +126,7 @@ def fit(
         every,
         report=_ProgressLine() if report is True else report or (lambda _: None),
         history=History(epochs, len(loader)),
+        world=world,
     )
     try:
         return training.run()
@@ -142,13 +148,15 @@ class _Training:
     every: int
     report: Callable[[History], None]
     history: History
+    world: Any
 
     def __post_init__(self) -> None:
+        self.leads = self.world is None or self.world.rank == 0
         self.parameters, self.workspace = self.optimizer.parameters, Workspace()
         self.losses = cuda.device_array(self.history.steps, self.parameters.value.dtype)
 
     def run(self) -> History:
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and self.leads:
             files.check(self.checkpoint)
         history, first = self.history, self._resume()
         total = history.steps
@@ -156,24 +164,26 @@ class _Training:
         begun = reported = time.perf_counter()
         with interrupts.noted() as ctrl_c:
             for step, x, label in self._batches(first, total):
-                self._step(x, label, step)
+                loss = self._step(x, label, step)
+                stop = self._exchange(step, loss, len(label), bool(ctrl_c))
                 now, done = time.perf_counter(), step + 1
                 history.seconds = now - begun
                 history.seconds_left = history.seconds / (done - first) * (total - done)
                 epoch_ends = done % history.batches == 0
                 if epoch_ends and self.validate is not None:
                     history.accuracies.append(accuracy(self.model, *self.validate))
-                history.stopped = bool(ctrl_c) and done < total
+                history.stopped = stop and done < total
                 if history.stopped or done % self.every == 0 or done == total:
                     self._keep(done)
                     self._save()
                 if history.stopped or epoch_ends or now - reported > PAUSE:
                     self._read_losses(done)
-                    self.report(history)
+                    if self.leads:
+                        self.report(history)
                     reported = now
                 if history.stopped:
                     break
-        if ctrl_c:
+        if history.stopped or ctrl_c:
             raise self._interrupted()
         return history
 
@@ -200,8 +210,21 @@ class _Training:
                 batches = self.loader.epoch(epoch, batch)
             yield step, *next(batches)
 
-    def _step(self, x: Any, label: Any, step: int) -> None:
-        """Train on one batch; its loss stays on the device."""
+    def _exchange(self, step: int, loss: Any, count: int, stop: bool) -> bool:
+        """Record the loss, a mean over the ranks; return whether Ctrl-C came on any of them."""
+        here = self.losses[step : step + 1]
+        if self.world is None:
+            here.copy_to_device(loss.reshape(1))
+            return stop
+        number = float(launch.to_host(loss.reshape(1))[0])
+        total, examples, stops = self.world.totals(number * count, count, stop)
+        here.copy_to_device(np.full(1, total / examples, self.losses.dtype))
+        return bool(stops)
+
+    def _step(self, x: Any, label: Any, step: int) -> Any:
+        """Train on one batch; return its loss on the device."""
+        if self.world is not None:
+            self.world.step = step + 1
         with self.workspace:
             out, saved = self.model.forward(x)
             if self.loss is cross_entropy and self.loader.most >= out.shape[-1]:
@@ -215,7 +238,7 @@ class _Training:
             if self.clip is not None:
                 gpukit.clip_grad_norm(self.parameters.grad, self.clip)
             self.optimizer.step()
-            self.losses[step : step + 1].copy_to_device(value.reshape(1))
+            return value
 
     # --- State -------------------------------------------------------------------------------
 
@@ -242,7 +265,7 @@ class _Training:
         return len(self.history.losses)
 
     def _save(self) -> None:
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and self.leads:
             checkpoint.save(
                 self.checkpoint,
                 self.parameters,
@@ -274,7 +297,9 @@ class _Training:
         """Repeat the steps since the last finite state to find what broke; restore it; raise."""
         self._go_back()
         fault = f"by step {done}: a weight or a loss"
-        for step, x, label in self._batches(self.sound_at, done):
+        # Ranks have different batches: each would repeat another number of steps.
+        repeated = self._batches(self.sound_at, done) if self.world is None else ()
+        for step, x, label in repeated:
             before = self.parameters.state()
             where = _fault_forward(self.model, x)
             self.parameters.load(before)  # the repetition may have drawn random numbers

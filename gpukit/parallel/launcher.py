@@ -1,0 +1,152 @@
+"""Start a program on several ranks of this machine: `gpukit train --ranks 4 script.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from gpukit import files
+from gpukit.errors import RankError
+from gpukit.parallel import board, selection, world
+
+# A rank that has failed ends the others. If that does not happen, the launcher does it.
+ENDED_WITHIN = 10.0
+# MPICH's report of a process that a signal ended, of which we say the same in one sentence.
+_BANNER = re.compile(
+    r"=+\s*$|=   |YOUR APPLICATION TERMINATED|This typically refers|Please see the"
+)
+_ABORT = re.compile(r"Abort\(\d+\) on node|internal ABORT")
+_PROCESS = re.compile(r"=   PID (\d+) RUNNING")
+_EXIT = re.compile(r"=   EXIT CODE: (\d+)")
+
+
+class Outcome:
+    """How the ranks ended: the exit code of the program, and a sentence where a signal ended it."""
+
+    def __init__(self, code: int, sentence: str = "") -> None:
+        self.code, self.sentence = code, sentence
+
+
+def mpiexec() -> str:
+    """Return the path of the MPI launcher: that of this Python's environment, or of the system."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None or not selection.has("mpi4py"):
+        what = "mpi4py" if found else "MPI's launcher mpiexec"
+        raise RankError(
+            f"train: {what} is not installed, which several ranks need. Install it, "
+            f"{selection.INSTALL}; with --ranks 1 the script runs without."
+        )
+    return found
+
+
+def run(
+    ranks: int,
+    program: Sequence[str],
+    *,
+    deadline: float | None = None,
+    environment: Mapping[str, str] = os.environ,
+    output: Any = None,
+    errors: Any = None,
+) -> Outcome:
+    """Run `python program...` on so many ranks; their output appears as they write it.
+
+    output and errors are text files, by default those of this process. No rank waits longer than
+    `deadline` seconds for another one.
+    """
+    changed = dict(environment)
+    if deadline is not None:
+        changed[world.VARIABLE] = str(deadline)
+    if ranks == 1:
+        command = [sys.executable, *program]
+    else:
+        command = [mpiexec(), "-n", str(ranks), sys.executable, "-m", "mpi4py", *program]
+    with files.temporary("ranks", "") as path:
+        changed[board.VARIABLE] = str(path)
+        records = board.Board(path, ranks)
+        process = subprocess.Popen(
+            command,
+            env=changed,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        banner: list[str] = []
+        readers = [
+            threading.Thread(target=_copy, args=(process.stdout, output or sys.stdout, banner)),
+            threading.Thread(target=_copy, args=(process.stderr, errors or sys.stderr, banner)),
+        ]
+        try:
+            for reader in readers:
+                reader.start()
+            code = _wait(process, Path(f"{path}.failed"))
+        finally:
+            _end(process)
+            for reader in readers:
+                reader.join()
+        reported = Path(f"{path}.failed").exists()
+        return Outcome(
+            code, "" if reported or not code else _sentence(records, ranks, banner, code)
+        )
+
+
+def _copy(source: IO[str] | None, to: Any, banner: list[str]) -> None:
+    """Copy lines as they come, those of MPICH about an end aside."""
+    for line in source or ():
+        if _BANNER.match(line) or _ABORT.match(line):
+            banner.append(line)
+        else:
+            to.write(line)
+            to.flush()
+
+
+def _wait(process: subprocess.Popen[str], failed: Path) -> int:
+    """Return the exit code of the launcher; end it if the ranks outlive a failure."""
+    since = None
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(0.1)
+        if failed.exists():
+            since = since or time.monotonic()
+            if time.monotonic() - since > ENDED_WITHIN:
+                return 1
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End the launcher and its ranks."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(2)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) -> str:
+    """Return which rank ended without a word, and what the others were doing."""
+    text = "".join(banner)
+    process, exited = _PROCESS.search(text), _EXIT.search(text)
+    entries = [records.read(rank) for rank in range(ranks)]
+    number = int(process[1]) if process else -1
+    found = [rank for rank, entry in enumerate(entries) if entry.process == number]
+    status = int(exited[1]) if exited else code
+    how = f"exited with code {status}"
+    if process and status in signal.Signals.__members__.values():
+        how = f"was ended by signal {status} ({signal.Signals(status).name})"
+    if not found:
+        return f"a rank {how}. All ranks were ended."
+    rank = found[0]
+    return f"rank {rank} of {ranks} {how}; it {entries[rank].before()}. All ranks were ended."
