@@ -29,7 +29,20 @@ NARROW = {
         *("__init__", "errors", "interrupts", "status", "cuda", "files", "launch"),
         *("workspace", "kernels"),
     },
-    "parallel": {"errors", "table", "target", "cuda", "files", "launch", "kernels", "nn"},
+    "parallel": {
+        *(
+            "__init__",
+            "errors",
+            "interrupts",
+            "status",
+            "table",
+            "target",
+            "cuda",
+            "files",
+            "launch",
+        ),
+        *("workspace", "kernels", "nn"),
+    },
 }
 
 # And inside the compiler; what lies beside its packages may be imported by all of them.
