@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import sysconfig
 import time
 import traceback
 from pathlib import Path
@@ -17,7 +18,8 @@ from gpukit.parallel import board
 # How long a rank that is not the first to fail waits to be ended by the one that is.
 ENDED_WITHIN = 5.0
 VARIABLE = "GPUKIT_TRACEBACK"
-_PACKAGE = str(Path(__file__).parent.parent)
+# Files that are not the program's: of gpukit, of Python and of installed packages.
+_OTHERS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")), "<")
 
 
 def install(world: Any, mpi: Any) -> None:
@@ -62,11 +64,7 @@ def sentence(world: Any, error: BaseException) -> str:
 
 
 def _where(error: BaseException) -> str:
-    """Return the last line of the program itself, outside of gpukit and of installed packages."""
+    """Return the last line of the program itself."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [
-        frame
-        for frame in frames
-        if not frame.filename.startswith((_PACKAGE, "<")) and "site-packages" not in frame.filename
-    ]
+    own = [frame for frame in frames if not frame.filename.startswith(_OTHERS)]
     return f" ({errors.place(Path(own[-1].filename).name, own[-1].lineno or 0)})" if own else ""

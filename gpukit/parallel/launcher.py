@@ -96,6 +96,9 @@ def run(
             _end(process)
             for reader in readers:
                 reader.join()
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
         reported = Path(f"{path}.failed").exists()
         return Outcome(
             code, "" if reported or not code else _sentence(records, ranks, banner, code)
@@ -136,10 +139,12 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) -> str:
-    """Return which rank ended without a word, and what the others were doing."""
+    """Return which rank ended without a word, "" where the program itself ended with this code."""
+    entries = [records.read(rank) for rank in range(ranks)]
+    if all(entry.state == board.LEFT for entry in entries):
+        return ""
     text = "".join(banner)
     process, exited = _PROCESS.search(text), _EXIT.search(text)
-    entries = [records.read(rank) for rank in range(ranks)]
     number = int(process[1]) if process else -1
     found = [rank for rank, entry in enumerate(entries) if entry.process == number]
     status = int(exited[1]) if exited else code

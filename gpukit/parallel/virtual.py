@@ -120,7 +120,8 @@ class Exchange:
         self.turns.changed()
         if self.sends[key] and self.receives[key]:
             sent, received = self.sends[key].popleft(), self.receives[key].popleft()
-            assign(received.array, launch.to_host(sent.array).reshape(received.array.shape))
+            _check_message(sent.array, received.array, *key)
+            assign(received.array, launch.to_host(sent.array))
             sent.matched = received.matched = True
 
     def meet(
@@ -145,6 +146,15 @@ class Exchange:
         number = self.splits[ranks][rank]
         self.splits[ranks][rank] += 1
         return self.groups.setdefault((number, ranks), Exchange(self.turns))
+
+
+def _check_message(sent: Any, received: Any, source: int, dest: int, tag: int) -> None:
+    forms = [f"{tuple(array.shape)} {array.dtype}" for array in (sent, received)]
+    if forms[0] != forms[1]:
+        raise ValueError(
+            f"recv: rank {source} has sent {forms[0]} with tag {tag}, but rank {dest} receives it "
+            f"into {forms[1]}. Both must have the same shape and dtype."
+        )
 
 
 class VirtualTransport:

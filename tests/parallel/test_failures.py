@@ -1,0 +1,78 @@
+"""When a rank fails all of them end, with one sentence that says which, where and why."""
+
+import io
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpukit.parallel import launcher
+
+PROGRAMS = Path(__file__).parent / "programs"
+DEADLINE = 3.0
+
+SENTENCES = {
+    "exception": r"rank 1 of 3 failed in step 7 \(failing\.py:\d+\): "
+    r"ZeroDivisionError: no examples\.",
+    "kill": r"rank 1 of 3 was ended by signal 9 \(SIGKILL\); it was computing in step 7\.",
+    "leave": r"rank [02] of 3 has waited 1 s in step 7, in all_reduce of gradients \(5,\) float32 "
+    r"\(failing\.py:\d+\): .*rank 1 has left in step 7.*",
+    "stall": r"rank [02] of 3 has waited 3 s in step 7, .*rank 1 is computing in step 7.*",
+    "stop": r"rank [02] of 3 has waited 3 s in step 7, .*rank 1 is computing in step 7.*",
+    "disk": r"rank 0 of 3 failed in step 7 \(failing\.py:\d+\): OutputError: .*/dev/full.*",
+}
+
+
+def run(ranks, *program, **options):
+    """Return the exit code, what was printed, and the launcher's own sentence."""
+    text = io.StringIO()
+    outcome = launcher.run(ranks, program, output=text, errors=text, **options)
+    return outcome.code, text.getvalue() + outcome.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_failure_ends_all_ranks_with_one_sentence(kind):
+    began = time.monotonic()
+    code, text = run(3, str(PROGRAMS / "failing.py"), kind, deadline=DEADLINE)
+    assert code != 0
+    sentence = text.strip().removeprefix("gpukit: ")
+    assert re.fullmatch(SENTENCES[kind] + r" All ranks were ended\.", sentence), text
+    assert time.monotonic() - began < DEADLINE + 60  # of which starting Python may take most
+
+
+@pytest.mark.slow
+def test_exit_code_of_the_program_is_that_of_the_launcher():
+    assert run(2, str(PROGRAMS / "failing.py"), "exit") == (5, "")
+
+
+@pytest.mark.slow
+def test_training_that_was_killed_resumes_to_the_same_bits(tmp_path):
+    program, checkpoint = str(PROGRAMS / "training.py"), tmp_path / "saved.npz"
+    whole, resumed = tmp_path / "whole.npz", tmp_path / "resumed.npz"
+    assert run(2, program, str(whole)) == (0, "")
+    code, text = run(2, program, str(resumed), str(checkpoint), "37")
+    assert code != 0
+    assert "rank 1 of 2 was ended by signal 9" in text
+    assert run(2, program, str(resumed), str(checkpoint)) == (0, "")
+    expected, found = np.load(whole), np.load(resumed)
+    for name in ("losses", "weights"):
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_without_an_mpi_launcher_the_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
+    monkeypatch.setattr(sys, "executable", os.devnull)
+    with pytest.raises(launcher.RankError, match=r"mpiexec is not installed.*\[parallel\]"):
+        run(2, "script.py")
+
+
+def test_one_rank_needs_no_launcher(tmp_path, monkeypatch):
+    monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
+    script = tmp_path / "alone.py"
+    script.write_text("from gpukit import parallel\nprint(parallel.World().size)\n")
+    assert run(1, str(script)) == (0, "1\n")
