@@ -31,7 +31,7 @@ from gpukit.nn.attention import CrossAttention, MultiHeadAttention
 from gpukit.nn.augment import Augment, Normalise
 from gpukit.nn.checkpoint import load, save
 from gpukit.nn.cifar import cifar10
-from gpukit.nn.containers import Residual, Sequential
+from gpukit.nn.containers import Frozen, Residual, Sequential
 from gpukit.nn.data import Loader
 from gpukit.nn.datasets import Characters, digits, text, windows
 from gpukit.nn.dense import Flatten, Linear
@@ -73,6 +73,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "Frozen",
     "GELU",
     "GRU",
     "History",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gpukit
+from gpukit.nn.inference import inference
 
 
 class Sequential:
@@ -54,6 +55,31 @@ class Residual:
     def backward(self, saved: Any, grad: Any) -> Any:
         """Return the gradient of x, through the layers and the skip connection."""
         return add(grad, self.layers[0].backward(saved, grad))
+
+
+class Frozen:
+    """A layer that is not trained: its parameters keep their values, in no `Parameters` of a model.
+
+    They must have been in one before, where they got their values. Dropout, batch norm and
+    augmentation inside it are those of inference. With `first` its backward skips the gradient of
+    x, which the first layer of a model does not need, and returns None.
+    """
+
+    def __init__(self, layer: Any, *, first: bool = True) -> None:
+        self.inner, self.first = layer, first
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        """Return the layer's output in inference, and what it saved."""
+        with inference(self.inner):
+            out, saved = self.inner.forward(x)
+        return out, None if self.first else saved
+
+    def backward(self, saved: Any, grad: Any) -> Any:
+        """Return the gradient of x."""
+        if self.first:
+            return None
+        with inference(self.inner):
+            return self.inner.backward(saved, grad)
 
 
 def add(a: Any, b: Any) -> Any:

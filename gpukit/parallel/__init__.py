@@ -1,6 +1,8 @@
 """Train on many devices: ranks that exchange arrays by MPI or NCCL."""
 
 from gpukit.parallel.data import DataParallel
+from gpukit.parallel.replicas import Asynchronous, Averaged
+from gpukit.parallel.tasks import SharedTrunk
 from gpukit.parallel.world import Group, Work, World
 
-__all__ = ["DataParallel", "Group", "Work", "World"]
+__all__ = ["Asynchronous", "Averaged", "DataParallel", "Group", "SharedTrunk", "Work", "World"]

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda, launch
-from gpukit.parallel.transport import Transport
 
 # Polls that only yield the core. After them each sleeps, longer and longer: a rank that spins takes
 # the core from the one that it waits for.
@@ -116,7 +115,7 @@ class MPITransport:
         """Complete once every rank has called this."""
         return Request(self.comm.Ibarrier())
 
-    def split(self, ranks: Sequence[int]) -> Transport:
+    def split(self, ranks: Sequence[int]) -> MPITransport:
         """Return the transport of a group; only its ranks call this."""
         group = self.comm.Get_group().Incl(list(ranks))
         return MPITransport(self.comm.Create_group(group), crowded=self.crowded)

@@ -300,8 +300,12 @@ def _begin(cls: type[World]) -> World:
     from gpukit.parallel.mpi import MPITransport
 
     mpi = MPITransport.start()
-    records = board.Board.begin(mpi)
-    world = build(cls, mpi, records, choice.reason)
+    transport: Transport = mpi
+    if choice.name == "nccl":
+        from gpukit.parallel import nccl
+
+        transport = nccl.start(mpi)
+    world = build(cls, transport, board.Board.begin(mpi), choice.reason)
     failure.install(world, mpi)
     return world
 

@@ -55,3 +55,46 @@ def test_layers_before_the_first_that_learns_are_left_out_of_the_backward():
     out, saved = model.forward(cuda.to_device(np.ones((2, 3, 2), np.float32)))
     assert model.backward(saved, out) is None
     assert np.abs(launch.to_host(parameters.grad)).max() > 0
+
+
+# --- Frozen ----------------------------------------------------------------------------------
+
+
+def frozen_trunk():
+    """Return a trunk with values, a model with it frozen and a head, and that head's parameters."""
+    trunk = nn.Sequential(nn.Linear(6, 5), nn.Dropout(0.5), nn.Tanh())
+    nn.Parameters(trunk, seed=1)
+    model = nn.Sequential(nn.Frozen(trunk), nn.Linear(5, 3))
+    return trunk, model, nn.Parameters(model, seed=2)
+
+
+def test_frozen_layer_has_no_parameters_of_the_model():
+    assert frozen_trunk()[2].names == ["1.weight", "1.bias"]
+
+
+def test_frozen_layer_keeps_its_weights_in_training():
+    trunk, model, parameters = frozen_trunk()
+    before = trunk.layers[0].weight.value.copy_to_host()
+    x = np.ones((4, 6), np.float32)
+    optimizer = nn.AdamW(parameters, lr=0.1, weight_decay=0.5)
+    loader = nn.Loader(x, np.zeros(4, int), batch=4)
+    nn.fit(model, optimizer, loader, epochs=3, report=False)
+    np.testing.assert_array_equal(trunk.layers[0].weight.value.copy_to_host(), before)
+
+
+def test_frozen_layer_drops_nothing():
+    _, model, _ = frozen_trunk()
+    x = cuda.to_device(np.ones((4, 6), np.float32))
+    first, second = (model.forward(x)[0].copy_to_host() for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_frozen_layer_inside_a_model_passes_the_gradient_on():
+    inner = nn.Linear(4, 3)
+    nn.Parameters(inner, seed=1)
+    frozen = nn.Frozen(inner, first=False)
+    x = cuda.to_device(np.ones((2, 4), np.float32))
+    _, saved = frozen.forward(x)
+    grad = cuda.to_device(np.ones((2, 3), np.float32))
+    expected = np.ones((2, 3)) @ inner.weight.value.copy_to_host()
+    np.testing.assert_allclose(frozen.backward(saved, grad).copy_to_host(), expected, rtol=1e-6)
