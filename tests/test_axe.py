@@ -76,6 +76,7 @@ OUTPUTS = {
     "history": history,
     "launch explorer": lambda: draw.launch_explorer(1000, 256).html,
     "memory explorer": lambda: draw.memory_explorer().html,
+    "pipeline explorer": lambda: draw.pipeline_explorer().html,
     "latency explorer": lambda: draw.latency_explorer(warps=7).html,
 }
 PAGES = {

@@ -6,7 +6,20 @@ and the explorers are interactive HTML.
 
 from gpukit.draw.ask import ask
 from gpukit.draw.attention import looks
-from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
+from gpukit.draw.clusters import (
+    memory_bars,
+    memory_bars_in_words,
+    scaling_curve,
+    scaling_curve_in_words,
+    step_bars,
+    step_bars_in_words,
+)
+from gpukit.draw.explorers import (
+    latency_explorer,
+    launch_explorer,
+    memory_explorer,
+    pipeline_explorer,
+)
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.learning import LiveLoss, confusion, grid, loss_curve, loss_curve_in_words
 from gpukit.draw.machines import computer, zoom
@@ -14,6 +27,7 @@ from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_m
 from gpukit.draw.paths import field, paths
 from gpukit.draw.patterns import block_3d, grid_stride, warp_turns
 from gpukit.draw.pictures import counts, curve, images, matrix, photo
+from gpukit.draw.pipelines import pipeline_chart, pipeline_chart_in_words, pipeline_text
 from gpukit.draw.products import bytes_moved, lanes, product_orders, product_reads, thread_results
 from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.sequences import over_time, unrolled
@@ -59,18 +73,28 @@ __all__ = [
     "loss_curve_in_words",
     "matrix",
     "memories",
+    "memory_bars",
+    "memory_bars_in_words",
     "memory_explorer",
     "over_time",
     "paths",
     "photo",
+    "pipeline_chart",
+    "pipeline_chart_in_words",
+    "pipeline_explorer",
+    "pipeline_text",
     "product_orders",
     "product_reads",
     "ratios",
     "recorded",
     "roofline",
     "roofline_in_words",
+    "scaling_curve",
+    "scaling_curve_in_words",
     "scan_steps",
     "show",
+    "step_bars",
+    "step_bars_in_words",
     "stream_steps",
     "stream_timeline",
     "stride_bars",

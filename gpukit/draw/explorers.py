@@ -81,6 +81,31 @@ def memory_explorer(stride: int = 1, offset: int = 0, size: int = 4) -> widgets.
     return _explorer("memory", options, f"What a warp of 32 lanes touches: {words}.")
 
 
+def pipeline_explorer(
+    stages: int = 4,
+    batches: int = 8,
+    *,
+    backward: float = 2.0,
+    transfer: float = 0.0,
+    schedule: str = "1F1B",
+) -> widgets.Widget:
+    """Show which stage of a pipeline computes and which waits, over time.
+
+    Sliders change the number of stages and micro-batches (`batches`), the time of a backward pass
+    and of a message, in forward passes; the schedule is "GPipe" or "1F1B".
+    """
+    options = {"stages": stages, "batches": batches, "backward": backward, "transfer": transfer}
+    limits = {"stages": (1, 16), "batches": (1, 64), "backward": (1, 3), "transfer": (0, 2)}
+    _within("pipeline_explorer", options, limits)
+    if schedule not in ("GPipe", "1F1B"):
+        raise ValueError(
+            f'pipeline_explorer: expected schedule to be "GPipe" or "1F1B", got {schedule!r}.'
+        )
+    words = f"{stages} stages, {batches} micro-batches, {schedule}"
+    state = options | {"schedule": schedule.lower()}
+    return _explorer("pipeline", state, f"Which stage computes, which waits: {words}.")
+
+
 def _explorer(name: str, options: Mapping[str, Any], words: str) -> widgets.Widget:
     words = f"Explorer, to be moved in a notebook with JavaScript. {words}"
     page = f"<p>{html.escape(words)}</p>"
@@ -88,7 +113,9 @@ def _explorer(name: str, options: Mapping[str, Any], words: str) -> widgets.Widg
     return widgets.widget(name, dict(options), styles=styles, fallback=page, words=words)
 
 
-def _within(function: str, options: Mapping[str, int], limits: Mapping[str, Sequence[int]]) -> None:
+def _within(
+    function: str, options: Mapping[str, float], limits: Mapping[str, Sequence[int]]
+) -> None:
     for name, (least, most) in limits.items():
         if not least <= options[name] <= most:
             raise ValueError(

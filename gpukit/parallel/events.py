@@ -23,15 +23,15 @@ import numpy as np
 def run(
     codes: Any, forward: Any, backward: Any, recompute: Any, transfer: Any, routes: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return start, end and waiting time of each operation, and the busy time of each link.
+    """Return start and end of each pass, starts of recomputations, and the busy time of each link.
 
-    The end of an operation that never runs, because its input never comes, is NaN.
+    The end of a pass that never runs, because its input never comes, is NaN.
     """
     stages, length = codes.shape
     links = routes.max() + 1 if routes.size else 0
     start = np.full((stages, length), np.nan)
     end = np.full((stages, length), np.nan)
-    waited = np.zeros((stages, length))
+    again = np.zeros((stages, length))
     arrival = np.full((2, stages, length // 2), np.nan)
     arrival[0, 0] = 0.0  # the batch
     arrival[1, stages - 1] = 0.0  # the loss
@@ -62,13 +62,12 @@ def run(
             here = arrival[kind, one, m]
             if np.isnan(here):
                 continue  # its sender will start it
+            ready = free[one]
             if kind == 1 and recompute[one] > 0:
-                ready = free[one] + recompute[one]
-                start[one, at], waited[one, at] = free[one], max(here - ready, 0.0)
-                end[one, at] = max(ready, here) + backward[one]
-            else:
-                start[one, at] = max(free[one], here)
-                end[one, at] = start[one, at] + (forward[one] if kind == 0 else backward[one])
+                again[one, at] = ready
+                ready += recompute[one]
+            start[one, at] = max(ready, here)
+            end[one, at] = start[one, at] + (forward[one] if kind == 0 else backward[one])
             free[one] = np.inf
             heappush(heap, (end[one, at], one))
-    return start, end, waited, link_busy
+    return start, end, again, link_busy

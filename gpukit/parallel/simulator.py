@@ -17,42 +17,45 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit.parallel.links import Link
-from gpukit.parallel.schedules import Schedule
+from gpukit.parallel.schedules import BACKWARD, Schedule
+
+RECOMPUTE = "recompute"  # of the forward pass of a micro-batch, right before its backward pass
 
 
 class Span(NamedTuple):
-    """When a stage ran an operation, in seconds; `waited` of them inside it, for the gradient."""
+    """What a stage computed for which micro-batch, from start to end in seconds."""
 
     kind: str
     micro_batch: int
     start: float
     end: float
-    waited: float = 0.0
 
 
 class Timeline:
-    """When each operation ran; `timeline[stage]` is a list of `Span`s.
+    """When each stage computed what; `timeline[stage]` is a list of `Span`s, and between them it
+    waited.
 
-    `start`, `end` and `waited` are arrays (stages, operations), `link_busy` has the busy seconds of
-    each link.
+    `start` and `end` are those of the passes, arrays (stages, operations) in the order of the
+    schedule; `recompute` has the seconds of each stage's recomputations and `again` their starts;
+    `link_busy` has the busy seconds of each link.
     """
 
     def __init__(
-        self, schedule: Schedule, start: Any, end: Any, waited: Any, link_busy: Any
+        self, schedule: Schedule, recompute: Any, start: Any, end: Any, again: Any, link_busy: Any
     ) -> None:
-        self.schedule, self.start, self.end = schedule, start, end
-        self.waited, self.link_busy = waited, link_busy
+        self.schedule, self.recompute = schedule, recompute
+        self.start, self.end, self.again, self.link_busy = start, end, again, link_busy
 
     @property
     def seconds(self) -> float:
         """The time of the whole step."""
-        return float(self.end.max())
+        return float(self.end[:, -1].max())
 
     @property
     def idle(self) -> Any:
         """The share of the step in which each stage computes nothing."""
-        busy = (self.end - self.start).sum(1) - self.waited.sum(1)
-        return 1 - busy / self.seconds
+        passes = (self.end - self.start).sum(1)
+        return 1 - (passes + self.recompute * self.schedule.micro_batches) / self.seconds
 
     @property
     def idle_share(self) -> float:
@@ -65,10 +68,14 @@ class Timeline:
     def __getitem__(self, stage: int) -> list[Span]:
         if not -len(self) <= stage < len(self):
             raise IndexError(stage)  # ends a loop over all stages
-        columns = (self.start[stage], self.end[stage], self.waited[stage])
+        seconds, found = float(self.recompute[stage]), []
+        columns = (self.start[stage], self.end[stage], self.again[stage])
         times = zip(*(column.tolist() for column in columns), strict=True)
-        pairs = zip(self.schedule[stage], times, strict=True)
-        return [Span(kind, m, *when) for (kind, m), when in pairs]
+        for (kind, m), (start, end, again) in zip(self.schedule[stage], times, strict=True):
+            if kind == BACKWARD and seconds:
+                found.append(Span(RECOMPUTE, m, again, again + seconds))
+            found.append(Span(kind, m, start, end))
+        return found
 
     def __repr__(self) -> str:
         return f"Timeline of {self.seconds:.4g} s, {self.idle_share:.1%} of it idle"
@@ -83,7 +90,7 @@ def simulate(
     transfer: Any = 0.0,
     links: Any = None,
 ) -> Timeline:
-    """Run a schedule and return when each operation ran.
+    """Run a schedule and return when each stage computed what.
 
     `forward`, `backward` and `recompute` are seconds per micro-batch, of all stages or of each.
     Recomputation comes before the backward pass and does not wait for the gradient. `transfer` is
@@ -120,7 +127,7 @@ def simulate(
             f"simulate: stage {stuck[0]} waits forever for the input of {kind} {m}. The orders of "
             "neighbouring stages contradict one another: run the passes that others need earlier."
         )
-    return Timeline(schedule, *timeline)
+    return Timeline(schedule, per_stage[2], *timeline)
 
 
 def _seconds(name: str, value: Any, shape: Any) -> Any:

@@ -15,6 +15,7 @@ from tests.draw.shown import javascript
 EXPLORERS = {
     "latency": lambda: draw.latency_explorer(warps=8),
     "memory": lambda: draw.memory_explorer(stride=2, offset=1),
+    "pipeline": lambda: draw.pipeline_explorer(transfer=0.3),
     "launch_1d": lambda: draw.launch_explorer(1000, 256),
     "launch_2d": lambda: draw.launch_explorer((10, 13), (8, 4)),
     "launch_3d": lambda: draw.launch_explorer((3, 5, 6), (4, 4, 2), (1, 2, 2)),

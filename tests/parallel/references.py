@@ -26,9 +26,10 @@ def tick_by_tick(schedule, forward, backward, recompute, transfer, links):
                 here.add(queue.popleft()[1])
         for s in range(stages):
             if running[s] and running[s][4] == 0:
-                kind, m, start, *_ = running[s]
+                kind, m, *_ = running[s]
                 running[s] = None
-                spans[s].append((kind, m, start, now))
+                ticks = forward[s] if kind == "forward" else backward[s]
+                spans[s].append((kind, m, now - ticks, now))
                 row, to = (0, s + 1) if kind == "forward" else (1, s - 1)
                 if 0 <= to < stages:
                     gap = min(s, to)
@@ -41,6 +42,8 @@ def tick_by_tick(schedule, forward, backward, recompute, transfer, links):
                     todo[s].popleft()
                     ticks = forward[s] if kind == "forward" else backward[s]
                     running[s] = [kind, m, now, again, ticks]
+                    if again:
+                        spans[s].append(("recompute", m, now, now + again))
         now += 1
         for queue in queues.values():
             if queue:
