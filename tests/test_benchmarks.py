@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import (
     characters,
+    cluster,
     compile_time,
     float32_mathematics,
     gpu_run,
@@ -374,3 +375,13 @@ def test_characters_are_learned_and_written(
     assert said.startswith("116,060 weights")
     assert f"step     3  loss {json.loads(found.read_text())['loss']:.3f}" in said
     assert re.search(r"seen 6\.\d\d bits, unseen 6\.\d\d\n", said)
+
+
+def test_simulators_are_checked_against_formulas_and_reported(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(cluster, "SIZES", ((3, 5),))
+    monkeypatch.setattr(cluster, "RANKS", (4,))
+    found = tmp_path / "cluster.json"
+    assert cluster.main(["--json", str(found)]) == 0
+    assert "| 1F1B | 3 x 5 | 0 | 0.2857 | 0.2857 |" in capsys.readouterr().out
+    rows = json.loads(found.read_text())["published"]
+    assert rows[0]["paper"] == "Goyal et al. 2017"

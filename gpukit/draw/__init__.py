@@ -9,6 +9,8 @@ from gpukit.draw.attention import looks
 from gpukit.draw.clusters import (
     memory_bars,
     memory_bars_in_words,
+    published_bars,
+    published_bars_in_words,
     scaling_curve,
     scaling_curve_in_words,
     step_bars,
@@ -85,6 +87,8 @@ __all__ = [
     "pipeline_text",
     "product_orders",
     "product_reads",
+    "published_bars",
+    "published_bars_in_words",
     "ratios",
     "recorded",
     "roofline",

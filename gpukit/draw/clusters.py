@@ -99,6 +99,50 @@ def scaling_curve_in_words(predictions: Curves, published: Points) -> str:
     return words
 
 
+def published_bars(figures: Mapping[str, tuple[float, float, float]], *, title: str) -> Figure:
+    """Draw predictions relative to published figures: (published, low, high) by name.
+
+    A bar is the range that a model predicts, over the published figure; it crosses the line at 1
+    where the figure is in the range.
+    """
+    _some("published_bars", figures)
+    with style.house():
+        fig, axes = style.figure(9.0, 0.34 * len(figures) + 1.6)
+        for row, (published, low, high) in enumerate(figures.values()):
+            inside = low <= published <= high
+            fill = style.SKY if inside else style.ORANGE
+            look: dict[str, Any] = {"fc": fill, "ec": style.INK, "lw": 0.9}
+            wide = max((high - low) / published, 0.008)
+            axes.add_patch(Rectangle((low / published, row - 0.3), wide, 0.6, **look))
+        axes.axvline(1, color=style.INK, lw=1.4, ls="--", zorder=0)
+        ends = [end / published for published, *range_ in figures.values() for end in range_]
+        axes.set_xlim(min(*ends, 1) - 0.08, max(*ends, 1) + 0.08)
+        axes.set_ylim(len(figures) - 0.4, -0.6)
+        axes.set_yticks(range(len(figures)), list(figures), fontsize=10)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_xlabel("prediction over published figure")
+        axes.set_title(title)
+        keys = [
+            Patch(fc=style.SKY, ec=style.INK, label="figure in the range of the model"),
+            Patch(fc=style.ORANGE, ec=style.INK, label="outside it"),
+        ]
+        style.legend(fig, handles=keys, ncols=2)
+    return fig
+
+
+def published_bars_in_words(figures: Mapping[str, tuple[float, float, float]]) -> str:
+    """Say what `published_bars` draws, for its alt text."""
+    found = [
+        f"{name}: published {published:.3g}, predicted {low:.3g}"
+        + (f" to {high:.3g}" if high > low else "")
+        for name, (published, low, high) in figures.items()
+    ]
+    inside = sum(low <= published <= high for published, low, high in figures.values())
+    words = f"Predictions over published figures: {inside} of {len(figures)} are in the range of "
+    return f"{words}the model. {'; '.join(found)}."
+
+
 # ---- computation and communication ---------------------------------------------------------------
 
 

@@ -69,7 +69,7 @@ GOYAL = Paper(
 )
 GRADIENTS, GOYAL_BACKWARD, GOYAL_FORWARD = 100e6, 0.120, 0.060
 ETHERNET = Link(latency=50e-6, bandwidth=50e9 / 8)
-GPUS_PER_SERVER = 8
+GPUS_PER_SERVER, GOYAL_PUBLISHED = 8, 0.90
 
 
 def goyal_efficiency(gpus: int, *, overlap: bool) -> float:
@@ -89,7 +89,7 @@ def goyal_efficiency(gpus: int, *, overlap: bool) -> float:
 def goyal() -> list[Comparison]:
     """Return the efficiency from 8 to 256 GPUs."""
     low, high = (goyal_efficiency(256, overlap=overlap) for overlap in (False, True))
-    return [Comparison(GOYAL, "efficiency, 8 to 256 GPUs", 0.90, low, high)]
+    return [Comparison(GOYAL, "efficiency, 8 to 256 GPUs", GOYAL_PUBLISHED, low, high)]
 
 
 # ---- tensor and data parallelism: Megatron-LM ----------------------------------------------------
@@ -116,6 +116,8 @@ BETWEEN_SERVERS = 100e9
 V100_MEMORY = Compute(900e9)  # its "operations" are bytes
 ACCESSES = 47
 REPLICAS = 64
+# Published efficiencies by tensor ranks, as far as transcriptions of figure 5 agree on them.
+TENSOR, TENSOR_AND_DATA, ABSTRACT = {4: 0.82, 8: 0.77}, {2: 0.83, 4: 0.79, 8: 0.74}, 0.76
 
 
 def megatron_flops(hidden: int, layers: int) -> float:
@@ -148,16 +150,12 @@ def _repeated(hidden: int, layers: int) -> float:
 def megatron() -> list[Comparison]:
     """Return the weak-scaling efficiency on 4 and 8 GPUs, and with 64 replicas on up to 512."""
     found = []
-    for tensor, published in ((4, 0.82), (8, 0.77)):
+    for tensor, published in TENSOR.items():
         here = megatron_efficiency(tensor)
         found.append(Comparison(MEGATRON, f"efficiency, {tensor} GPUs", published, here, here))
-    for tensor, published, where in (
-        (2, 0.83, ""),
-        (4, 0.79, ""),
-        (8, 0.74, " (figure 5)"),
-        (8, 0.76, " (abstract)"),
-    ):
+    for tensor, published in [*TENSOR_AND_DATA.items(), (8, ABSTRACT)]:
         ends = [megatron_efficiency(tensor, REPLICAS, overlap=overlap) for overlap in (False, True)]
+        where = " (abstract)" if published == ABSTRACT else ""
         what = f"efficiency, {tensor * REPLICAS} GPUs{where}"
         found.append(Comparison(MEGATRON, what, published, *ends))
     return found
@@ -299,8 +297,38 @@ def comparisons() -> list[Comparison]:
     return [row for each in ALL for row in each()]
 
 
+class Curve(NamedTuple):
+    """Efficiency over numbers of GPUs: the range of the model, and figures by number of GPUs."""
+
+    gpus: list[int]
+    low: list[float]
+    high: list[float]
+    published: dict[int, float]
+
+
+def efficiency_curves() -> dict[str, Curve]:
+    """Return the curves behind the efficiencies of `comparisons`, by name."""
+    gpus, tensor = [8, 16, 32, 64, 128, 256], list(MODELS)
+    alone = [megatron_efficiency(p) for p in tensor]
+    low, high = ([goyal_efficiency(p, overlap=o) for p in gpus] for o in (False, True))
+    both = [[megatron_efficiency(p, REPLICAS, overlap=o) for p in tensor] for o in (False, True)]
+    return {
+        "Goyal et al., data": Curve(gpus, low, high, {256: GOYAL_PUBLISHED}),
+        "Megatron-LM, tensor": Curve(tensor, alone, alone, TENSOR),
+        "Megatron-LM, tensor and data": Curve(
+            [REPLICAS * p for p in tensor],
+            both[0],
+            both[1],
+            {REPLICAS * p: value for p, value in TENSOR_AND_DATA.items()},
+        ),
+    }
+
+
+HEADERS = ["paper", "figure", "published", "model", "error"]
+
+
 def cells(rows: Sequence[Comparison]) -> list[list[str]]:
-    """Return paper, figure, published, model and error of each row, as text."""
+    """Return the text of each row, one for each of `HEADERS`."""
     return [
         [
             row.paper.name,
@@ -313,15 +341,22 @@ def cells(rows: Sequence[Comparison]) -> list[list[str]]:
     ]
 
 
-HEADERS = ["paper", "figure", "published", "model", "error"]
+def notes(rows: Sequence[Comparison]) -> list[str]:
+    """Return three lines for each paper: its source, what it gives and what is assumed."""
+    return [
+        line
+        for paper in dict.fromkeys(row.paper for row in rows)
+        for line in (
+            f"{paper.name}: {paper.source}.",
+            f"  Given: {paper.given}",
+            f"  Assumed: {paper.assumed}",
+        )
+    ]
 
 
 def comparison_table(width: int | None = 80) -> str:
     """Return all comparisons as text, with sources and assumptions below."""
     rows = comparisons()
     head, lines = table.layout(HEADERS, cells(rows), right=[2, 3, 4], width=width)
-    text = [*head, *(line for row in lines for line in row)]
-    for paper in dict.fromkeys(row.paper for row in rows):
-        text += ["", f"{paper.name}: {paper.source}.", f"  Given: {paper.given}"]
-        text += [f"  Assumed: {paper.assumed}"]
+    text = [*head, *(line for row in lines for line in row), "", *notes(rows)]
     return "\n".join(text if width is None else table.fitted("\n".join(text), width))

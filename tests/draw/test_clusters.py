@@ -62,6 +62,29 @@ def test_no_curve_at_all_is_refused():
         draw.scaling_curve({}, {}, title="t")
 
 
+# ---- published figures ---------------------------------------------------------------------------
+
+FIGURES = {"in": (2.0, 1.0, 3.0), "below": (2.0, 1.0, 1.5), "one value": (4.0, 5.0, 5.0)}
+
+
+def test_bar_is_the_range_over_the_published_figure():
+    found = bars(draw.published_bars(FIGURES, title="t"))
+    assert found[:2] == [(0, 0.5, 1.0), (1, 0.5, 0.25)]
+    assert found[2][1] == 1.25
+
+
+def test_figure_outside_the_range_has_another_colour():
+    patches = draw.published_bars(FIGURES, title="t").axes[0].patches
+    colours = [patch.get_facecolor() for patch in patches]
+    assert colours[0] != colours[1] == colours[2]
+
+
+def test_words_count_the_figures_in_range():
+    said = draw.published_bars_in_words(FIGURES)
+    assert "1 of 3 are in the range" in said
+    assert "one value: published 4, predicted 5." in said
+
+
 # ---- steps ---------------------------------------------------------------------------------------
 
 

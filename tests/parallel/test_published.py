@@ -74,3 +74,15 @@ def test_table_fits_80_columns_and_names_every_paper_with_its_source():
     for paper in STATED:
         assert f"{paper}: " in text
     assert "arXiv 1706.02677" in text.replace("\n", " ")
+
+
+def test_curves_end_at_the_predictions_of_the_table():
+    curves = published.efficiency_curves()
+    row = ROWS["Goyal et al. 2017", "efficiency, 8 to 256 GPUs"]
+    assert (curves["Goyal et al., data"].low[-1], row.high) == (
+        row.low,
+        curves["Goyal et al., data"].high[-1],
+    )
+    row = ROWS["Megatron-LM 2019", "efficiency, 512 GPUs"]
+    assert curves["Megatron-LM, tensor and data"].low[-1] == row.low
+    assert curves["Megatron-LM, tensor and data"].published[512] == row.published
