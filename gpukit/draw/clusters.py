@@ -46,7 +46,7 @@ def scaling_curve(predictions: Curves, published: Points, *, title: str) -> Figu
     _some("scaling_curve", predictions, len(LOOKS))
     with style.house():
         fig, axes = style.figure(9.0, 5.0 + 0.22 * len(predictions))
-        looks = dict(zip([*predictions, *published], cycle(LOOKS)))
+        looks = dict(zip(dict.fromkeys([*predictions, *published]), cycle(LOOKS)))
         for name, (devices, low, high) in predictions.items():
             colour, dashes, _ = looks[name]
             same = np.allclose(low, high)
@@ -121,6 +121,7 @@ def published_bars(figures: Mapping[str, tuple[float, float, float]], *, title: 
         axes.set_yticks(range(len(figures)), list(figures), fontsize=10)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
         axes.set_xlabel("prediction over published figure")
         axes.set_title(title)
         keys = [

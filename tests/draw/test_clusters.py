@@ -40,6 +40,12 @@ def test_curves_run_through_their_points_and_figures_are_marks():
     assert [[*map(list, line.get_data())] for line in marks] == [[[32], [0.75]]]
 
 
+def test_curve_and_figure_of_a_name_share_a_colour():
+    lines = draw.scaling_curve(PREDICTIONS, PUBLISHED, title="t").axes[0].lines
+    colours = {line.get_label(): line.get_color() for line in lines}
+    assert colours["A, published"] == colours["A, model"] != colours["B, model"]
+
+
 def test_range_is_filled_and_one_value_is_not():
     axes = draw.scaling_curve(PREDICTIONS, PUBLISHED, title="t").axes[0]
     assert len(axes.collections) == 1
