@@ -5,7 +5,8 @@
 export function operations({ schedule, stages, batches }, stage) {
   const pass = (kind) => (batch) => ({ kind, batch });
   const all = Array.from({ length: batches }, (_, batch) => batch);
-  if (schedule === "gpipe") return [...all.map(pass("forward")), ...all.reverse().map(pass("backward"))];
+  if (schedule === "gpipe")
+    return [...all.map(pass("forward")), ...all.reverse().map(pass("backward"))];
   const first = Math.min(stages - stage, batches);
   const found = all.slice(0, first).map(pass("forward"));
   for (const batch of all) {
@@ -60,5 +61,6 @@ export const bubble = ({ stages, batches }) => (stages - 1) / (batches + stages 
 // How many micro-batches' activations a stage holds at most.
 export function held(state, stage) {
   let now = 0;
-  return Math.max(...operations(state, stage).map(({ kind }) => (now += kind === "forward" ? 1 : -1)));
+  const counts = operations(state, stage).map(({ kind }) => (now += kind === "forward" ? 1 : -1));
+  return Math.max(...counts);
 }
