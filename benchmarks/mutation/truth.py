@@ -95,12 +95,12 @@ class Record:
             self.unset.difference_update(range(at, at + array.itemsize))
         elif at in self.unset:
             self.faults.add("unset")
-        block, warp = self.thread.block, (self.thread.block.place, self.thread.warp)
+        block, warp = self.thread.block, (self.thread.block.index, self.thread.warp)
         self.touched[at].add(
             Access(
-                block.place,
+                block.index,
                 self.thread.number,
-                self.epochs[block.place],
+                self.epochs[block.index],
                 self.turns[warp],
                 writes,
                 self.atomic,
@@ -162,13 +162,13 @@ def _observing(record: Record) -> Iterator[None]:
         step(self)
 
     def watched_release(self: Any, name: str, live: list[Any]) -> None:
-        record.epochs[self.place] += 1
+        record.epochs[self.index] += 1
         if len(live) < len(self.threads):
             record.faults.add("returned")
         release(self, name, live)
 
     def watched_answer(name: str, group: list[Any]) -> None:
-        record.turns[group[0].block.place, group[0].warp] += 1
+        record.turns[group[0].block.index, group[0].warp] += 1
         answer(name, group)
 
     def watched_poisoned(shape: Any, dtype: Any) -> Any:

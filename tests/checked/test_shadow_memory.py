@@ -30,14 +30,14 @@ class Both:
     def barrier(self):
         self.instrumentation.append("barrier()")
         self.shadow.barrier()
-        self.grid.meet(self.block, list(range(self.threads)))
+        self.grid.synchronize(self.block, list(range(self.threads)))
 
     def syncwarp(self, warps):
         self.instrumentation.append(f"syncwarp({warps})")
         lanes = [[t for t in range(self.threads) if t // 32 == warp] for warp in warps]
         self.shadow.syncwarp([t for warp in lanes for t in warp])
         for warp in lanes:
-            self.grid.meet(self.block, warp)
+            self.grid.synchronize(self.block, warp)
 
     def fence(self, thread):
         self.instrumentation.append(f"fence({thread})")

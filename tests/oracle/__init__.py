@@ -1,7 +1,7 @@
-"""An independent answer to "what should this kernel compute?".
+"""An independent reference for the results of a kernel: an interpreter of CUDA semantics.
 
-The oracle runs the kernel's own Python, one generator per CUDA thread, and shares no code
-with `gpukit.compiler` beyond the names of the intrinsics. It is slow and simple on purpose.
+The oracle runs the kernel's Python source, one generator per CUDA thread, and has no code in
+common with `gpukit.compiler` but the names of the intrinsics. It is slow and simple on purpose.
 """
 
 from tests.oracle.interpreter import BarrierDivergence, OracleError, WarpDivergence, launch

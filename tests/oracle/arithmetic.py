@@ -1,6 +1,6 @@
-"""Numba's rules for numbers, written out: what type `a + b` has and what value.
+"""Numba's arithmetic, written out: the type and value of `a + b`.
 
-A Python int stands for int64, a Python float for float64; NumPy scalars keep their own type.
+A Python int represents int64, a Python float float64; NumPy scalars keep their own type.
 `test_interpreter.py` compares the rules with Numba's typing for every pair of types.
 """
 
@@ -62,14 +62,14 @@ MATH = {
 
 
 class UndefinedValue(Exception):
-    """A value that no thread ever produced was stored, tested or used as an index."""
+    """An undefined value was stored, tested or used as an index."""
 
 
 class Undefined:
-    """What a shuffle from an absent lane gives: may be computed with, never relied upon."""
+    """The result of a shuffle from an inactive lane: may be computed with, but not used."""
 
     def _refuse(self, *_: object) -> Any:
-        raise UndefinedValue("a value shuffled from a lane that takes no part was used")
+        raise UndefinedValue("a value shuffled from an inactive lane was used")
 
     __bool__ = __index__ = __int__ = __float__ = _refuse
 
@@ -201,7 +201,7 @@ def _math(name: str, args: tuple[Any, ...]) -> Any:
 
 
 def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call something that is no intrinsic and no device function, typed as in a kernel."""
+    """Call a function other than an intrinsic or device function, typed as in a kernel."""
     scalars = bool(args) and all(isinstance(a, NUMBERS) for a in args)
     if not scalars and any(a is UNDEFINED for a in args):
         return UNDEFINED

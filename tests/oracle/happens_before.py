@@ -1,9 +1,9 @@
-"""Which accesses race, by brute force: every access is compared with every earlier one.
+"""Race detection by brute force: every access is compared with every earlier one.
 
-Each thread has a vector clock: of every thread of the grid, how many of its accesses have surely
-happened before what this thread does now. Barriers join the clocks of those who meet; an atomic
-takes over what the atomics before it on the same element gave away, and gives away what its thread
-knew at its last fence.
+Each thread has a vector clock: for every thread of the grid, how many of its accesses happen before
+this thread's next one. A barrier joins the clocks of the threads that synchronize. An atomic
+acquires the clocks that earlier atomics on the same element released, and releases its thread's
+clock as of the last fence.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 LOAD, STORE, UPDATE = range(3)
-NONE, WARP, FULL = range(3)  # no race; only with lanes of the same warp; with others
+NONE, WARP, FULL = range(3)  # no race; only with lanes of the same warp; with other threads
 Clock = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 
 class Access(NamedTuple):
-    """Who did what, as the how manieth of its accesses."""
+    """An access: its thread, the number of the thread's accesses so far, and its kind."""
 
     actor: int
     count: int
@@ -27,24 +27,24 @@ class Access(NamedTuple):
 
 
 class Grid:
-    """Blocks of threads, what each thread knows, and every access so far."""
+    """Blocks of threads, the vector clocks of each thread, and every access so far."""
 
     def __init__(self, blocks: int, threads: int) -> None:
         self.threads = threads
         self.clocks = np.zeros((blocks * threads, blocks * threads), np.int64)
-        self.met = np.zeros_like(self.clocks)  # the same, but for what atomics told
+        self.synced = np.zeros_like(self.clocks)  # the clocks by barriers alone, without atomics
         self.fenced = np.zeros_like(self.clocks)
-        self.given: dict[int, Clock] = {}
+        self.released: dict[int, Clock] = {}
         self.seen: dict[int, list[Access]] = defaultdict(list)
 
-    def meet(self, block: int, threads: list[int]) -> None:
-        """Let some threads of a block wait for each other."""
+    def synchronize(self, block: int, threads: list[int]) -> None:
+        """Synchronize some threads of a block."""
         actors = [block * self.threads + t for t in threads]
-        for known in (self.clocks, self.met, self.fenced):
+        for known in (self.clocks, self.synced, self.fenced):
             known[actors] = known[actors].max(axis=0)
 
     def fence(self, block: int, thread: int) -> None:
-        """Let a thread's next atomics give away what it knows now."""
+        """Let a thread's next atomics release its present clock."""
         actor = block * self.threads + thread
         self.fenced[actor] = np.maximum(self.fenced[actor], self.clocks[actor])
 
@@ -53,11 +53,11 @@ class Grid:
     ) -> int:
         """Add an access and return how it races: NONE, WARP or FULL.
 
-        Only one that `depends` on what an atomic returned is put in order by atomics.
+        Atomics order only an access that `depends` on the result of one.
         """
         actor = block * self.threads + thread
         self.clocks[actor, actor] += 1
-        self.met[actor, actor] += 1
+        self.synced[actor, actor] += 1
         worst = NONE
         for k, other in enumerate(self.seen[element]):
             clash = STORE in (kind, other.kind) or {kind, other.kind} == {LOAD, UPDATE}
@@ -67,17 +67,17 @@ class Grid:
                 worst = max(worst, WARP if near else FULL)
         self.seen[element].append(Access(actor, int(self.clocks[actor, actor]), kind))
         if kind == UPDATE:
-            given = self.given.get(element, self.fenced[actor])
-            self.clocks[actor] = np.maximum(self.clocks[actor], self.given.get(element, 0))
-            self.given[element] = np.maximum(given, self.fenced[actor])
+            released = self.released.get(element, self.fenced[actor])
+            self.clocks[actor] = np.maximum(self.clocks[actor], self.released.get(element, 0))
+            self.released[element] = np.maximum(released, self.fenced[actor])
         return worst
 
     def _in_order(self, element: int, k: int, actor: int, depends: bool) -> bool:
-        """Tell whether the k-th access of an element has surely happened before what comes now.
+        """Return whether the k-th access of an element happens before the actor's next one.
 
-        An atomic has seen all those before it on the same element.
+        An atomic is ordered after all earlier ones on the same element.
         """
-        known = self.clocks if depends else self.met
+        known = self.clocks if depends else self.synced
         accesses = self.seen[element]
         later = [a for a in accesses[k:] if a.kind == UPDATE and accesses[k].kind == UPDATE]
         chain = later if depends else []

@@ -1,11 +1,11 @@
-"""Runs a kernel as CUDA describes it: blocks, warps of 32, one generator per thread.
+"""Runs a kernel as CUDA specifies it: blocks, warps of 32, one generator per thread.
 
-A thread runs until it must wait for others. Lanes of a warp meet at warp operations, the live
-threads of a block at barriers, the blocks of a grid at `grid.sync()`. Threads that have
-returned no longer count. Whatever cannot meet raises instead of hanging.
+A thread runs until it must wait for others. The lanes of a warp synchronize at warp operations, the
+live threads of a block at barriers, the blocks of a grid at `grid.sync()`. Threads that have
+returned are not waited for. A synchronization that cannot complete raises instead of hanging.
 
 The order in which threads are resumed is an argument: a kernel without races gives the same
-answer in every order.
+results in every order.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ Site = tuple[Any, ...]
 
 
 class OracleError(Exception):
-    """The kernel does something CUDA gives no meaning to."""
+    """The kernel does something that CUDA leaves undefined."""
 
 
 class BarrierDivergence(OracleError):
-    """Live threads of a block wait at different places."""
+    """Live threads of a block wait at different barriers."""
 
 
 class WarpDivergence(OracleError):
-    """Lanes named in a mask do not meet at the warp operation."""
+    """Lanes in a mask do not arrive at the warp operation."""
 
 
 @dataclass
 class Request:
-    """What a thread waits for: the operation, where it stands, its arguments."""
+    """What a thread waits for: the operation, its location and its arguments."""
 
     name: str
     site: Site
@@ -54,8 +54,8 @@ class Request:
 
     @property
     def mask(self) -> int:
-        given = self.args[0] if self.args else FULL
-        return int(given) & FULL
+        mask = self.args[0] if self.args else FULL
+        return int(mask) & FULL
 
 
 class Dim3:
@@ -85,15 +85,15 @@ class Thread:
     def __init__(self, block: Block, number: int) -> None:
         bx, by, _ = block.shape
         self.block, self.number = block, number
-        self.place = (number % bx, number // bx % by, number // (bx * by))
+        self.index = (number % bx, number // bx % by, number // (bx * by))
         self.warp, self.lane = divmod(number, WARP)
         self.path: list[Any] = []
-        self.compiled: list[Any] = [()]  # which functions it is in, for which kinds of arguments
+        self.compiled: list[Any] = [()]  # the call stack: functions and types of arguments
         self.waiting: Request | None = None
         self.answer: Any = None
         self.done = False
         self.body: Generator[Request, Any, Any] | None = None
-        self.threadIdx, self.blockIdx = Dim3(self.place), Dim3(block.place)
+        self.threadIdx, self.blockIdx = Dim3(self.index), Dim3(block.index)
         self.blockDim, self.gridDim = Dim3(block.shape), Dim3(block.grid)
         self.laneid, self.warpsize = np.int32(self.lane), np.int32(WARP)
         self.local = SimpleNamespace(
@@ -118,7 +118,7 @@ class Thread:
         return Request(name, (*self.path, site), args)
 
     def enter(self, site: Site, number: int, *args: Any, **kwargs: Any) -> Any:
-        """Run a device function; where it was called from is part of where it waits."""
+        """Run a device function; its call sites are part of where the thread waits."""
         self.path.append(site)
         self.compiled.append((number, *map(_kind, (*args, *kwargs.values()))))
         try:
@@ -128,7 +128,7 @@ class Thread:
             self.compiled.pop()
 
     def shared_array(self, site: Site, shape: Any, dtype: Any, _alignment: int = 0) -> View:
-        """Return an array of the block; a function has it once for each kind of arguments."""
+        """Return a shared array: one per site and per argument types of its function."""
         where = (self.compiled[-1], site)
         return self.block.shared_array(where, shape, memory.to_dtype(dtype))
 
@@ -136,8 +136,8 @@ class Thread:
         return memory.atomic(op, array, *args)
 
     def grid(self, ndim: int) -> Any:
-        sizes = zip(self.place, self.block.place, self.block.shape, strict=True)
-        found = tuple(place + block * size for place, block, size in sizes)
+        sizes = zip(self.index, self.block.index, self.block.shape, strict=True)
+        found = tuple(index + block * size for index, block, size in sizes)
         return found[0] if ndim == 1 else found[:ndim]
 
     def gridsize(self, ndim: int) -> Any:
@@ -148,12 +148,12 @@ class Thread:
         return np.uint32((1 << self.lane) - 1)
 
     def threadfence(self) -> None:
-        """Do nothing: memory is always up to date here."""
+        """Do nothing: memory is sequentially consistent here."""
 
     threadfence_block = threadfence_system = threadfence
 
     def nanosleep(self, ns: Any) -> None:
-        """Do nothing: time does not pass here."""
+        """Do nothing: the oracle has no clock."""
 
     def popc(self, value: Any) -> Any:
         return dtype_of(value).type(_bits(value).count("1"))
@@ -179,7 +179,7 @@ def _bits(value: Any) -> str:
 
 
 def _kind(argument: Any) -> Any:
-    """Return the type of an argument; a device function is compiled anew for each."""
+    """Return the type of an argument; device functions are compiled per type."""
     if isinstance(argument, View):
         return argument.dtype, argument.ndim, argument.array.flags.c_contiguous
     return dtype_of(argument) if isinstance(argument, _NUMBERS) else type(argument)
@@ -187,11 +187,11 @@ def _kind(argument: Any) -> Any:
 
 @dataclass
 class Block:
-    """The threads of one block and what they share."""
+    """The threads and shared memory of one block."""
 
     shape: tuple[int, int, int]
     grid: tuple[int, int, int]
-    place: tuple[int, int, int]
+    index: tuple[int, int, int]
     devices: list[Any]
     shared_bytes: int
     order: Order
@@ -201,10 +201,10 @@ class Block:
     def start(self, kernel: Callable[..., Any], args: tuple[Any, ...]) -> None:
         count = self.shape[0] * self.shape[1] * self.shape[2]
         self.dynamic = memory.poisoned(self.shared_bytes, np.uint8)
-        made = [Thread(self, number) for number in range(count)]
-        for thread in made:
+        threads = [Thread(self, number) for number in range(count)]
+        for thread in threads:
             thread.body = kernel(thread, *args)
-        self.threads = _permute(made, self.order)
+        self.threads = _permute(threads, self.order)
 
     def shared_array(self, site: Site, shape: Any, dtype: np.dtype[Any]) -> View:
         if shape == 0:
@@ -215,7 +215,7 @@ class Block:
         return self.shared[site]
 
     def run(self) -> Generator[None, None, None]:
-        """Run the block to its end; yields when all its live threads wait for the grid."""
+        """Run the block to its end; yield when all its live threads wait for the grid."""
         while True:
             self._settle()
             live = [t for t in self.threads if not t.done]
@@ -227,17 +227,17 @@ class Block:
             self._release(name, live)
 
     def _settle(self) -> None:
-        """Move every thread as far as it goes without a barrier."""
+        """Run every thread until it ends or waits at a barrier."""
         while True:
             for thread in self.threads:
                 if not thread.done and thread.waiting is None:
                     thread.step()
             warps = {t.warp for t in self.threads}
-            if not [w for w in warps if self._meet(w)]:
+            if not [w for w in warps if self._synchronize_warp(w)]:
                 return
 
-    def _meet(self, warp: int) -> bool:
-        """Answer the warp operations of one warp whose lanes are all there."""
+    def _synchronize_warp(self, warp: int) -> bool:
+        """Complete the warp operations of one warp whose lanes have all arrived."""
         lanes = [t for t in self.threads if t.warp == warp and not t.done]
         groups: dict[Any, list[Thread]] = {}
         for thread in lanes:
@@ -245,7 +245,7 @@ class Block:
             if request and request.name not in (*BARRIER_NAMES, "grid_sync"):
                 groups.setdefault((request.name, request.site, request.mask), []).append(thread)
         live = sum(1 << t.lane for t in lanes)
-        met = False
+        completed = False
         for (name, _, mask), group in groups.items():
             present = sum(1 << t.lane for t in group)
             if name == "activemask":
@@ -254,17 +254,17 @@ class Block:
                 raise WarpDivergence(f"{name}: lanes {present:#x} are not all in mask {mask:#x}")
             if mask & live == present:
                 _answer(name, group)
-                met = True
-        return met or self._activemask(groups)
+                completed = True
+        return completed or self._activemask(groups)
 
     def _activemask(self, groups: dict[Any, list[Thread]]) -> bool:
-        """Answer `activemask` only when nobody else can join."""
-        asked = [group for (name, _, _), group in groups.items() if name == "activemask"]
-        for group in asked:
+        """Complete `activemask` only when no other lane can join."""
+        waiting = [group for (name, _, _), group in groups.items() if name == "activemask"]
+        for group in waiting:
             mask = np.uint32(sum(1 << t.lane for t in group))
             for thread in group:
                 thread.resume(mask)
-        return bool(asked)
+        return bool(waiting)
 
     def _common_wait(self, live: list[Thread]) -> str:
         where: dict[tuple[str, Site], list[int]] = {}
@@ -307,7 +307,7 @@ def _wrap(value: Any) -> Any:
 def launch(
     func: Any, grid: Any, block: Any, *args: Any, shared_bytes: int = 0, order: Order = "forward"
 ) -> None:
-    """Run `func[grid, block](*args)`; arrays are changed in place.
+    """Run `func[grid, block](*args)`; arrays are changed in index.
 
     order is "forward", "reverse" or the seed of a shuffle.
     """
@@ -318,11 +318,11 @@ def launch(
     kernel = translator.translate(function)
     blocks, shape = _three(grid), _three(block)
     wrapped = tuple(_wrap(a) for a in args)
-    places = [(x, y, z) for z, y, x in product(*(range(n) for n in blocks[::-1]))]
+    indices = [(x, y, z) for z, y, x in product(*(range(n) for n in blocks[::-1]))]
     waiting = []
-    for place in _permute(places, order):
-        made = Block(shape, blocks, place, translator.devices, shared_bytes, order)
-        made.start(kernel, wrapped)
-        waiting.append(made.run())
+    for index in _permute(indices, order):
+        started = Block(shape, blocks, index, translator.devices, shared_bytes, order)
+        started.start(kernel, wrapped)
+        waiting.append(started.run())
     while waiting:
         waiting = [run for run in waiting if next(run, "ended") is None]

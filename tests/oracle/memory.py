@@ -1,4 +1,4 @@
-"""Arrays as a kernel sees them: bounds are checked, stores convert as C does, atomics."""
+"""Arrays in a kernel: bounds checks, stores that convert as C does, atomics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class OutOfBounds(Exception):
 
 
 def to_dtype(spec: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of a dtype as kernels write it: NumPy's, Numba's or a name."""
+    """Return the NumPy dtype of a dtype in a kernel: NumPy's, Numba's or a name."""
     if type(spec).__module__.startswith("numba"):
         from numba.np.numpy_support import as_dtype
 
@@ -26,14 +26,14 @@ def to_dtype(spec: Any) -> np.dtype[Any]:
 
 
 def poisoned(shape: Any, dtype: Any) -> View:
-    """Return an array of bytes nobody should read before writing."""
+    """Return an uninitialised array, filled with a poison pattern."""
     array = np.empty(shape, to_dtype(dtype))
     array.view(np.uint8)[...] = 0xA5
     return View(array)
 
 
 class View:
-    """A NumPy array behind the checks of a kernel."""
+    """A NumPy array with the checks of a kernel's accesses."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.array = array
@@ -105,11 +105,11 @@ def _combine(op: str, old: Any, value: Any) -> Any:
 
 
 def atomic(op: str, array: View, *args: Any) -> Any:
-    """Do one atomic operation and return the old value."""
+    """Perform one atomic operation and return the old value."""
     if op == "compare_and_swap":
         op, args = "cas", ((0,) * array.ndim, *args)
     if any(a is UNDEFINED for a in args):
-        raise UndefinedValue("an atomic operation was given a value nobody produced")
+        raise UndefinedValue("an undefined value was passed to an atomic operation")
     index, *values = args
     old = array[index]
     typed = [cast(array.dtype, v) for v in values]

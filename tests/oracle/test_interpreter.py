@@ -1,7 +1,7 @@
-"""The oracle itself: numbers as Numba has them, threads as CUDA has them.
+"""The oracle itself: Numba's arithmetic and CUDA's threads.
 
-The tests of semantics in tests/compiler, which say by hand what the oracle must answer, are not
-repeated here.
+The tests of semantics in tests/compiler, which have expected results worked out by hand, also test
+the oracle and are not repeated here.
 """
 
 import itertools
@@ -32,19 +32,19 @@ TYPED = {
 
 
 def run(kernel, grid, block, *args, **kwargs):
-    """Run in every order, demand one answer, and leave it in the arguments."""
+    """Run in every order, assert that the results are equal, and leave them in the arguments."""
     answers = []
     for order in ORDERS:
         answers.append([a.copy() if isinstance(a, np.ndarray) else a for a in args])
         oracle.launch(kernel, grid, block, *answers[-1], order=order, **kwargs)
-    for mine, *found in zip(args, *answers, strict=True):
+    for argument, *found in zip(args, *answers, strict=True):
         for other in found:
             np.testing.assert_array_equal(other, found[0])
-        if isinstance(mine, np.ndarray):
-            mine[...] = found[0]
+        if isinstance(argument, np.ndarray):
+            argument[...] = found[0]
 
 
-# Numbers
+# Arithmetic
 
 
 @pytest.mark.parametrize("op", TYPED)
@@ -74,7 +74,7 @@ def test_int64_arithmetic_wraps():
     assert arithmetic.binary("Add", 2**63 - 1, 1) == -(2**63)
 
 
-def test_comparisons_of_float32_and_float64_are_made_in_float64():
+def test_float32_and_float64_are_compared_in_float64():
     assert not arithmetic.compare("Eq", np.float32(0.1), 0.1)
 
 
@@ -88,7 +88,7 @@ def race_kernel(out):
     out[t] = tile[(t + 1) % cuda.blockDim.x]
 
 
-def test_orders_tell_a_race():
+def test_a_race_gives_different_results_in_different_orders():
     answers = []
     for order in ORDERS:
         out = np.zeros(8, np.int32)
@@ -97,7 +97,7 @@ def test_orders_tell_a_race():
     assert answers[0] != answers[1]
 
 
-def half_kernel(out):
+def two_barriers_kernel(out):
     if cuda.threadIdx.x < 4:
         cuda.syncthreads()
     else:
@@ -106,30 +106,30 @@ def half_kernel(out):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_two_barriers_at_once_raise(order):
+def test_threads_waiting_at_two_barriers_raise(order):
     with pytest.raises(oracle.BarrierDivergence, match=r"threads \[0, 1, 2, 3\] at syncthreads"):
-        oracle.launch(half_kernel, 1, 8, np.zeros(8), order=order)
+        oracle.launch(two_barriers_kernel, 1, 8, np.zeros(8), order=order)
 
 
-def lonely_kernel(out):
+def shuffle_or_barrier_kernel(out):
     if cuda.threadIdx.x == 0:
         out[0] = cuda.shfl_sync(FULL, 1, 0)
     else:
         cuda.syncthreads()
 
 
-def test_warp_operation_against_barrier_raises():
+def test_a_warp_operation_of_lanes_that_wait_at_a_barrier_raises():
     with pytest.raises(oracle.WarpDivergence, match="shfl_sync"):
-        oracle.launch(lonely_kernel, 1, 8, np.zeros(1))
+        oracle.launch(shuffle_or_barrier_kernel, 1, 8, np.zeros(1))
 
 
-def stranger_kernel(out):
+def outside_mask_kernel(out):
     out[0] = cuda.ballot_sync(1, True)
 
 
-def test_lane_outside_its_own_mask_raises():
+def test_a_lane_outside_its_own_mask_raises():
     with pytest.raises(oracle.WarpDivergence, match="not all in mask"):
-        oracle.launch(stranger_kernel, 1, 2, np.zeros(1))
+        oracle.launch(outside_mask_kernel, 1, 2, np.zeros(1))
 
 
 def absent_kernel(out):
@@ -140,7 +140,7 @@ def absent_kernel(out):
         out[3] = v
 
 
-def test_storing_a_value_from_an_absent_lane_raises():
+def test_storing_a_value_shuffled_from_an_inactive_lane_raises():
     with pytest.raises(oracle.UndefinedValue):
         oracle.launch(absent_kernel, 1, 4, np.zeros(4))
 
@@ -150,7 +150,7 @@ def width_kernel(out):
     out[t] = cuda.shfl_sync_intrinsic(FULL, 2, t, 3, (24 << 8) | 31)[0]  # down 3, width 8
 
 
-def test_shuffle_honours_the_width():
+def test_a_shuffle_respects_its_width():
     out = np.zeros(32, np.int32)
     run(width_kernel, 1, 32, out)
     t = np.arange(32)
@@ -172,13 +172,13 @@ def test_dynamic_shared_arrays_are_views_of_one_buffer():
     assert out.tolist() == [1, 2]
 
 
-def beyond_kernel(out):
+def past_the_end_kernel(out):
     out[cuda.threadIdx.x] = 1
 
 
-def test_index_outside_an_array_raises():
+def test_an_index_outside_an_array_raises():
     with pytest.raises(oracle.OutOfBounds, match="index 3"):
-        oracle.launch(beyond_kernel, 1, 4, np.zeros(3))
+        oracle.launch(past_the_end_kernel, 1, 4, np.zeros(3))
 
 
 def grid_kernel(a, out):
@@ -189,7 +189,7 @@ def grid_kernel(a, out):
     out[i] = a[a.size - 1 - i]
 
 
-def test_grid_sync_joins_the_blocks():
+def test_grid_sync_synchronizes_the_blocks():
     a, out = np.zeros(12, np.int32), np.zeros(12, np.int32)
     run(grid_kernel, 3, 4, a, out)
     np.testing.assert_array_equal(out, np.arange(12, 0, -1))
@@ -203,7 +203,7 @@ def masks_kernel(out):
         out[t] = cuda.activemask()
 
 
-def test_activemask_names_the_lanes_at_the_same_place():
+def test_activemask_has_the_lanes_at_the_same_call():
     out = np.zeros(6, np.uint32)
     run(masks_kernel, 1, 6, out)
     assert out.tolist() == [0b001001, 0b110110, 0b110110, 0b001001, 0b110110, 0b110110]
@@ -230,26 +230,26 @@ def recursion_kernel(out):
     out[cuda.threadIdx.x] = factorial(cuda.threadIdx.x)
 
 
-def test_device_functions_may_call_themselves():
+def test_device_functions_may_be_recursive():
     out = np.zeros(6, np.int64)
     run(recursion_kernel, 1, 6, out)
     assert out.tolist() == [1, 1, 2, 6, 24, 120]
 
 
-def added(value, more):
+def add_neighbour(value, more):
     return value + cuda.shfl_xor_sync(FULL, value, 1) + more
 
 
-def applied(function, kind, value):
+def call(function, kind, value):
     return function(value, kind(1))
 
 
-def handed_kernel(out):
+def function_argument_kernel(out):
     i = cuda.threadIdx.x
-    out[i] = applied(added, out.dtype.type, out[i])
+    out[i] = call(add_neighbour, out.dtype.type, out[i])
 
 
-def test_device_functions_may_be_handed_on():
+def test_device_functions_may_be_passed_as_arguments():
     out = np.arange(32, dtype=np.float32)
-    run(handed_kernel, 1, 32, out)
+    run(function_argument_kernel, 1, 32, out)
     assert out.tolist() == [i + (i ^ 1) + 1 for i in range(32)]

@@ -1,7 +1,7 @@
-"""A kernel's source, rewritten so that each of its threads is a generator.
+"""Rewrites a kernel's source so that each of its threads is a generator.
 
-Every call that waits for other threads becomes `yield`, every device function is entered by
-`yield from`, operators go through `arithmetic`, and the rest stays the Python it was.
+Every call that waits for other threads becomes `yield`, every call of a device function
+`yield from`, and operators call `arithmetic`; all else stays unchanged.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ THREAD = "_thread_"
 
 
 def python_function(func: Any) -> FunctionType | None:
-    """Return the Python function behind a kernel, device function or plain function."""
-    func = getattr(func, "on_cpu", func)  # an instruction of a GPU, and what it means
+    """Return the Python function of a kernel, device function or plain function."""
+    func = getattr(func, "on_cpu", func)  # the CPU form of a GPU instruction
     inner = getattr(func, "py_func", func)
     return inner if isinstance(inner, FunctionType) else None
 
 
 def parse(func: FunctionType) -> ast.FunctionDef:
-    """Return the syntax tree of a function, its lines numbered as in its file."""
+    """Return the syntax tree of a function, with the line numbers of its file."""
     code = func.__code__
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     if not lines:
@@ -51,7 +51,7 @@ def parse(func: FunctionType) -> ast.FunctionDef:
 
 
 def environment(func: FunctionType) -> dict[str, Any]:
-    """Return the names a function sees from outside, arrays wrapped for checking."""
+    """Return the globals and closure of a function, with arrays wrapped for checking."""
     cells = zip(func.__code__.co_freevars, func.__closure__ or (), strict=True)
     names = {**func.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     return {n: View(v) if isinstance(v, np.ndarray) else v for n, v in names.items()}
@@ -105,7 +105,7 @@ class Rewriter(ast.NodeTransformer):
         if name:
             return helper(f"{THREAD}.{name}", *args, keywords=keywords)
         if target is unroll.unrolled:
-            return self._written_out(node, site, args[2:])
+            return self._unrolled(node, site, args[2:])
         if function is not None:
             number = self.device(function)
             return ast.YieldFrom(helper(f"{THREAD}.enter", site, number, *args, keywords=keywords))
@@ -115,14 +115,16 @@ class Rewriter(ast.NodeTransformer):
             )
         called = helper(f"{HELPERS}.call", self.visit(node.func), *args, keywords=keywords)
         if isinstance(node.func, ast.Name) and node.func.id in self.local_names:
-            number = helper(f"{HELPERS}.number", node.func)  # of a device function handed on
+            number = helper(
+                f"{HELPERS}.number", node.func
+            )  # of a device function passed as an argument
             entered = helper(f"{THREAD}.enter", site, number, *args, keywords=keywords)
             test = helper(f"{HELPERS}.is_device", node.func)
             return ast.IfExp(test, ast.YieldFrom(entered), called)
         return called
 
-    def _written_out(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.expr:
-        """Return the calls that `primitives.unroll.unrolled` stands for, one for each step."""
+    def _unrolled(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.expr:
+        """Return the calls of the steps of `primitives.unroll.unrolled`."""
         count, step = self.resolve(node.args[0]), python_function(self.resolve(node.args[1]))
         assert isinstance(count, int)
         assert step is not None
@@ -201,7 +203,7 @@ def helper(name: str, *args: Any, keywords: list[ast.keyword] | None = None) -> 
 
 
 class Translator:
-    """Translates a kernel and, as it meets them, its device functions."""
+    """Translates a kernel and the device functions that it calls."""
 
     def __init__(self) -> None:
         self.numbers: dict[FunctionType, int] = {}
@@ -236,6 +238,6 @@ class Translator:
         )
         scope = {**env, HELPERS: helpers}
         exec(compile(module, func.__code__.co_filename, "exec"), scope)
-        made = scope[node.name]
-        made.__defaults__ = func.__defaults__
-        return made
+        generator = scope[node.name]
+        generator.__defaults__ = func.__defaults__
+        return generator

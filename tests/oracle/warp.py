@@ -1,4 +1,4 @@
-"""What the lanes of one warp get back from a shuffle, a vote or a match."""
+"""Results of the shuffles, votes and matches of one warp."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _match_all(lanes: dict[int, Any]) -> tuple[Any, bool]:
 
 
 def collective(name: str, lanes: Lanes) -> dict[int, Any]:
-    """Return what each of the lanes that meet at a warp operation gets back.
+    """Return the result of a warp operation for each participating lane.
 
     >>> collective("shfl_down_sync", {0: (10, 1), 1: (11, 1)})
     {0: 11, 1: UNDEFINED}

@@ -1,4 +1,4 @@
-"""What functions that kernels call mean to the oracle: elements at a time, and rounding."""
+"""The oracle's versions of primitives: 16-byte accesses element by element, and rounding."""
 
 import functools
 
@@ -18,7 +18,7 @@ def store4(array, k, a, b, c, d):  # type: ignore[no-untyped-def]
     array[4 * k + 3] = d
 
 
-# Not a function, so that the oracle calls it instead of running it as a thread would.
+# Not functions, so that the oracle calls them instead of interpreting them as device functions.
 _rounded = functools.partial(tensor.tf32)
 _to_bf16 = functools.partial(tensor.bf16)
 _from_bf16 = functools.partial(tensor.from_bf16)
