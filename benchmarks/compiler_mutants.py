@@ -49,7 +49,12 @@ CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
 GRADER = "course/test_*"
 GRADED = "exercises/test_*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
-SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
+SLOW_FILES = (
+    "test_shuffle_rows.py",
+    "test_evaluated_once.py",
+    "test_processes.py",
+    "test_libdevice.py",
+)
 # Files that only instrumented kernels use: the tests of the checker come first.
 INSTRUMENTED = re.compile(
     "checker_state|locations|instruments|accesses|references|lockstep|unassigned|shadow|hooks|"

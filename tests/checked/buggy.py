@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.checked.buggy_statements import Array, Mistakes
-from tests.compiler.expressions import LANE, PLACES, Scope
+from tests.compiler.expressions import INDICES, LANE, Scope
 
 HEAD = '''"""Kernels made at random with random mistakes; tests/checked/buggy.py made this file."""
 
@@ -121,7 +121,7 @@ def swap(buf, nt, v, shift, n):
     return buf[(t + shift) % nt]
 '''
 BEGIN = (
-    *PLACES,
+    *INDICES,
     ("i0", "i0 = np.int64(n) + tid"),
     ("i1", "i1 = bid - 1"),
     ("i2", "i2 = gid"),

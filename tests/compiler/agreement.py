@@ -1,4 +1,4 @@
-"""Runs one kernel on the compiler and on the oracle and demands the same answer of both."""
+"""Runs a kernel compiled and on the oracle and asserts that the results are equal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def assert_same(names: Sequence[str], found: Sequence[Any], wanted: Sequence[Any
 def expected(
     kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], shared_bytes: int = 0
 ) -> list[Any]:
-    """Return the arguments as the oracle leaves them, the same in every order of threads."""
+    """Return the arguments after a run of the oracle; every order of threads must agree."""
     answers = []
     for order in ORDERS:
         answers.append(copies(arguments))
@@ -45,7 +45,7 @@ def expected(
 def run_both(
     kernel: Any, grid: Any, block: Any, *arguments: Any, shared_bytes: int = 0
 ) -> list[Any]:
-    """Return the arguments as the compiled kernel leaves them, once the oracle agrees."""
+    """Return the arguments after a launch, having asserted that the oracle's are equal."""
     wanted = expected(kernel, grid, block, arguments, shared_bytes)
     found = copies(arguments)
     kernel[grid, block, 0, shared_bytes](*found)

@@ -1,7 +1,7 @@
 """Random expressions and conditions for the kernels of `strategies.py`.
 
-Four kinds of value: `i` integers, `s` float32, `d` float64, `b` truth values. A variable keeps
-its kind, so that Numba has nothing to unify but integer widths. No expression can trap, leave
+Four kinds of value: `i` integers, `s` float32, `d` float64, `b` booleans. A variable never changes
+its kind, so that Numba unifies nothing but integer widths. No expression can trap, index outside
 an array or depend on the order of threads.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-LANE, WARP, BLOCK = 0, 1, 2  # who is sure to be here: one thread, all live lanes, all live threads
-# Where a thread is: names, and the lines that make them.
-PLACES = (
+LANE, WARP, BLOCK = 0, 1, 2  # guaranteed to be active: one thread, all live lanes, all threads
+# Indices of a thread: names, and the lines that define them.
+INDICES = (
     (
         "tid",
         "tid = cuda.threadIdx.x + cuda.blockDim.x * "
@@ -35,16 +35,16 @@ VARIABLES = {"i": ("i0", "i1", "i2"), "s": ("s0", "s1"), "d": ("d0",), "b": ("b0
 
 @dataclass(frozen=True)
 class Scope:
-    """What may be said at one place of a kernel."""
+    """What statements are allowed at one point of a kernel."""
 
     level: int = BLOCK
     readable: tuple[str, ...] = ()  # shared arrays that every thread may read and none writes
     integers: tuple[str, ...] = ("tid", "gid", "lane")
     uniform: tuple[str, ...] = ("n", "bid", "nt")
-    places: tuple[str, ...] = ("lane", "tid")  # what conditions tell threads apart by
+    varying: tuple[str, ...] = ("lane", "tid")  # indices in divergent conditions
     loop: int | None = None  # the level of the loop around, if break and continue are allowed
     top: bool = False  # directly in the body of that loop
-    mask: str | None = None  # the variable that holds which lanes are here
+    mask: str | None = None  # the variable with the mask of active lanes
     may_return: bool = True
     in_device: bool = False
 
@@ -54,7 +54,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Exchange:
-    """An array with one slot per thread of the block, for passing values on at barriers."""
+    """An array with one slot per thread of the block, for exchanging values at barriers."""
 
     name: str
     kind: str
@@ -73,10 +73,10 @@ EXCHANGES = (
 
 
 class Expressions:
-    """Makes expressions as text."""
+    """Generates expressions as text."""
 
     def __init__(self, number: Callable[[int, int], int]) -> None:
-        self.number = number  # a number from low to high, both included: the only choice there is
+        self.number = number  # draws an integer from low to high, inclusive
         self.arrays: tuple[Exchange, ...] = ()
         self.has_local = False
         self.helpers: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class Expressions:
         if depth and self.chance(3):
             left, right = self.condition(scope, 0), self.condition(scope, 0)
             return self.pick((f"({left} and {right})", f"({left} or {right})", f"not ({left})"))
-        name = self.pick((*scope.places, *VARIABLES["i"]))
+        name = self.pick((*scope.varying, *VARIABLES["i"]))
         options = (
             f"{name} % {self.number(2, 5)} == {self.number(0, 1)}",
             f"{name} < {self.number(0, 40)}",
@@ -192,7 +192,7 @@ class Expressions:
         return self.pick(options)
 
     def agreed(self, scope: Scope) -> str:
-        """Return a condition on which everybody who is sure to be here agrees."""
+        """Return a condition that is uniform at the scope's level."""
         options = [
             f"{self.pick(scope.uniform)} % {self.number(2, 4)} == 0",
             "n > 4",

@@ -1,4 +1,4 @@
-"""float16s to try, and how to run a compiled expression on all of them."""
+"""Test values of float16, and compiled expressions evaluated for all of them."""
 
 import math
 
@@ -42,7 +42,7 @@ LEFT, RIGHT = (a.ravel() for a in np.meshgrid(CHOSEN, CHOSEN))
 
 
 def same_bits(found, wanted):
-    """Demand equal bits; any NaN is as good as any other."""
+    """Assert equal bits; all NaNs compare equal."""
     assert found.dtype == wanted.dtype
     np.testing.assert_array_equal(found, wanted)
     numbers = ~np.isnan(wanted)
@@ -63,5 +63,5 @@ def rows(expressions, result, *arrays, **scope):
 
 
 def run(expression, result, *arrays, **scope):
-    """Return what an expression gives for each element, compiled."""
+    """Return the value of a compiled expression for each element."""
     return rows([expression], result, *arrays, **scope)[0]

@@ -1,8 +1,8 @@
-"""Kernels whose names are exchanged for names that a compiler could take for its own.
+"""Kernels renamed with hostile names, which the compiler could confuse with its own.
 
-`Exchange(choose)` makes a kernel anew, and the device functions that it calls: every variable,
-parameter, function and module in them gets the name that `choose` gives it. What a kernel means
-does not depend on names, so nothing that is made of it may (`form`), nor what it does.
+`Exchange(choose)` rebuilds a kernel and the device functions that it calls: every variable,
+parameter, function and module in them gets the name that `choose` returns. A kernel's meaning does
+not depend on names, so neither its generated code (`form`) nor its results may.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.compiler.strategies import register
 
 Choose = Callable[[str, list[str]], dict[str, str]]
 MODES = ("", "access", "every", "values")
-# What people call their variables, where a compiler may know names by how they begin or end.
+# Names of variables that a compiler could recognise by prefix or suffix.
 NAMES = """
     x_len place_int is_done left_1 skip_2 returned in_if_1 in_else_1 in_while_1 at_1 end_1 by_1
     temp_1 published_1 max min float int bool abs len range print sum threadIdx blockIdx blockDim
@@ -42,16 +42,16 @@ BESIDE = """
 
 
 def same(_function: str, names: list[str]) -> dict[str, str]:
-    """Leave each name as it is."""
+    """Choose the original names."""
     return dict(zip(names, names, strict=True))
 
 
-def hostile(seed: int, ours: frozenset[str] = frozenset()) -> Choose:
-    """Return what chooses hostile names by chance; `ours` are those that the compiler has made."""
+def hostile(seed: int, generated: frozenset[str] = frozenset()) -> Choose:
+    """Return a function that draws hostile names; `generated` are the compiler's own names."""
 
     def choose(function: str, names: list[str]) -> dict[str, str]:
         rng = random.Random(f"{seed} {function}")
-        free = sorted({*NAMES, *ours, *tree.RESERVED})
+        free = sorted({*NAMES, *generated, *tree.RESERVED})
         rng.shuffle(free)
         found: list[str] = []
         while len(found) < len(names):
@@ -65,18 +65,18 @@ def hostile(seed: int, ours: frozenset[str] = frozenset()) -> Choose:
 
 
 class Exchange:
-    """Makes kernels anew under other names; `names` has those of each, by its old name."""
+    """Rebuilds kernels under other names; `names` maps each function's new names to the old."""
 
     def __init__(self, choose: Choose) -> None:
         self.choose = choose
         self.names: dict[str, dict[str, str]] = {}
-        self._made: dict[int, Any] = {}
+        self._rebuilt: dict[int, Any] = {}
         self._chosen: dict[int, dict[str, str]] = {}
 
     def __call__(self, kernel: Any) -> Any:
         """Return a kernel or device function with other names."""
-        if id(kernel) in self._made:
-            return self._made[id(kernel)]
+        if id(kernel) in self._rebuilt:
+            return self._rebuilt[id(kernel)]
         old = kernel.py_func
         function = tree.clone(source.find(old).tree)
         function.decorator_list, function.returns, function.args.defaults = [], None, []
@@ -87,15 +87,15 @@ class Exchange:
         exec(compile(text, register(text), "exec"), globals_)
         new = globals_[function.name]
         new.__defaults__ = old.__defaults__
-        made = dispatcher._make(new, _signatures(kernel), kernel.targetoptions)
-        self._made[id(kernel)] = made
+        rebuilt = dispatcher._make(new, _signatures(kernel), kernel.targetoptions)
+        self._rebuilt[id(kernel)] = rebuilt
         for name in _free(old, names):
             globals_[names[name]] = self.value(scope(name))
         globals_.update({names[str(id(d))]: self(d) for d in _devices(old, scope)})
-        return made
+        return rebuilt
 
     def value(self, value: Any) -> Any:
-        """Return what a captured object becomes."""
+        """Return a captured object, rebuilt if it is a kernel or device function."""
         return self(value) if _is_ours(value) else value
 
     def _names(self, kernel: Any) -> dict[str, str]:
@@ -158,7 +158,7 @@ def _spelled(function: ast.FunctionDef) -> list[str]:
 
 
 def _scope(function: Any) -> Callable[[str], Any]:
-    """Return what tells the object that a free name of a function stands for."""
+    """Return a function that resolves a free name of `function` to its object."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     scope = {**vars(builtins), **function.__globals__, **{n: c.cell_contents for n, c in cells}}
     own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
@@ -180,7 +180,7 @@ def _static(node: ast.AST, scope: Callable[[str], Any]) -> Any:
 
 
 def _devices(function: Any, scope: Callable[[str], Any]) -> list[Any]:
-    """Return the device functions that a function reaches through a module."""
+    """Return the device functions that a function accesses as attributes of a module."""
     nodes = [n for n in ast.walk(source.find(function).tree) if isinstance(n, ast.Attribute)]
     found = (_static(n, scope) for n in nodes)
     return list({id(d): d for d in found if _is_ours(d)}.values())
@@ -194,24 +194,24 @@ def _signatures(kernel: Any) -> list[Any]:
     return list(kernel.signatures) if isinstance(kernel, dispatcher.DeviceFunction) else []
 
 
-# ---- what is made of a kernel --------------------------------------------------------------------
+# ---- generated code ------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def own_locations() -> Iterator[list[Any]]:
     """Number locations from 0 on inside a `with` block; yield them.
 
-    Two places in one line are two here, whatever the person calls the variables in them.
+    Two locations in one line are distinct here, whatever the names of their variables.
     """
     found: list[Any] = []
     numbers: dict[Any, int] = {}
     usual = locations.number
 
     def number(unit: Any, node: ast.AST, array: str = "", what: str = "") -> int:
-        made = usual(unit, node, array, what)
+        index = usual(unit, node, array, what)
         key = refuse.where(unit, node), array, what
         if key not in numbers:
-            found.append(locations.get(made))
+            found.append(locations.get(index))
         return numbers.setdefault(key, len(numbers))
 
     fresh = mock.patch.multiple(locations, _locations=[], _numbers={})
@@ -222,7 +222,7 @@ def own_locations() -> Iterator[list[Any]]:
 def form(
     exchange: Exchange, kernel: Any, arguments: tuple[Any, ...], block: Any, mode: str = ""
 ) -> tuple[Any, frozenset[str]]:
-    """Return what the compiler makes of a kernel, without names; and the names that it made."""
+    """Return a kernel's generated code without names, and the names that the compiler generated."""
     kernel = exchange(kernel)
     packed = marshal.pack(arguments)
     with own_locations() as found:
@@ -234,22 +234,22 @@ def form(
             options,
             [marshal.numba_type(k) for k in captured.kinds],
         )
-        told = asdict(pipeline._instrumentation(unit, emitter))
+        metadata = asdict(pipeline._instrumentation(unit, emitter))
     scope = {**tree.BUILTINS, **unit.globals, **emitter.rewriter.globals}
     names = {n.id for n in ast.walk(loops) if isinstance(n, ast.Name)}
     code = _without_names(loops, scope)
     back = exchange.names[kernel.py_func.__name__]
-    lines = [_line(place, kernel.py_func.__code__.co_filename, back) for place in found]
-    ours = frozenset((names | unit.made) - unit.spelled)
-    return (code, _told(told, back), lines), ours
+    lines = [_line(location, kernel.py_func.__code__.co_filename, back) for location in found]
+    generated = frozenset((names | unit.made) - unit.spelled)
+    return (code, _original(metadata, back), lines), generated
 
 
-def _line(place: Any, file: str, back: dict[str, str]) -> tuple[Any, ...]:
+def _line(location: Any, file: str, back: dict[str, str]) -> tuple[Any, ...]:
     """Return the line of a location, and its array if that is one of the kernel's own.
 
     Each function has a file of its own; a device function may get the name of the kernel.
     """
-    return place.line, back.get(place.array, "") if place.file == file else ""
+    return location.line, back.get(location.array, "") if location.file == file else ""
 
 
 _NAMES = frozenset(
@@ -257,23 +257,25 @@ _NAMES = frozenset(
 )
 
 
-def _told(told: Any, back: dict[str, str]) -> Any:
-    """Return what the checker is told of a kernel, with the names that this had before."""
-    if isinstance(told, dict):
-        kept = {k: v for k, v in told.items() if k not in ("name", "locations")}
-        return {k: _before(v, back) if k in _NAMES else _told(v, back) for k, v in kept.items()}
-    return [_told(v, back) for v in told] if isinstance(told, list) else told
+def _original(metadata: Any, back: dict[str, str]) -> Any:
+    """Return the checker's metadata of a kernel, with the original names."""
+    if isinstance(metadata, dict):
+        entries = {k: v for k, v in metadata.items() if k not in ("name", "locations")}
+        return {
+            k: _before(v, back) if k in _NAMES else _original(v, back) for k, v in entries.items()
+        }
+    return [_original(v, back) for v in metadata] if isinstance(metadata, list) else metadata
 
 
 def _before(names: Any, back: dict[str, str]) -> Any:
-    """Return the names of the kernel's own; those of functions in their place have others."""
+    """Return the original names of the kernel's variables; `?` for those of inlined functions."""
     if isinstance(names, str):
         return back.get(names, "?")
     return sorted(back.get(name, "?") for name in names)
 
 
 def _without_names(loops: ast.FunctionDef, scope: dict[str, Any]) -> str:
-    """Return loops as text in which names are numbers, in the order in which they stand."""
+    """Return loops as text, with names replaced by numbers in order of appearance."""
     numbers: dict[Any, str] = {}
     loops.name = "loops"
     for node in ast.walk(loops):
@@ -288,7 +290,7 @@ def _without_names(loops: ast.FunctionDef, scope: dict[str, Any]) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return what an object is, without its name if that is the person's."""
+    """Return the kind of an object, without its name if it is a device function."""
     if _is_ours(value) or hasattr(value, "gpukit_locations"):
         return "device"
     return re.sub(r"\W", "_", str(getattr(value, "__name__", type(value).__name__)))

@@ -1,4 +1,4 @@
-"""Device functions that return their own local memory; the line that does has a comment."""
+"""Device functions that return their own local memory, at the line marked `# refused`."""
 
 import numba
 import numpy as np
@@ -17,7 +17,7 @@ def itself(x):
 
 
 @cuda.jit(device=True)
-def at_once(x):
+def directly(x):
     return cuda.local.array(2, np.float32)  # refused
 
 
@@ -30,39 +30,39 @@ def alias(x):
 
 
 @cuda.jit(device=True)
-def in_a_branch(x, given):
+def in_a_branch(x, argument):
     r = cuda.local.array(2, np.float32)
     if x > 0:
         return r  # refused
-    return given
+    return argument
 
 
 @cuda.jit(device=True)
-def chosen(x, given):
+def conditional(x, argument):
     r = cuda.local.array(2, np.float32)
-    return r if x > 0 else given  # refused
+    return r if x > 0 else argument  # refused
 
 
 @cuda.jit(device=True)
-def one_of_two(x, given):
-    r = given
+def one_of_two(x, argument):
+    r = argument
     if x > 0:
         r = cuda.local.array(2, np.float32)
     return r  # refused
 
 
 @cuda.jit(device=True)
-def set_in_a_loop(x, given):
+def set_in_a_loop(x, argument):
     mine = cuda.local.array(2, np.float32)
-    r = given
+    r = argument
     for _ in range(3):
-        given = r
+        argument = r
         r = mine
-    return given  # refused
+    return argument  # refused
 
 
 @cuda.jit(device=True)
-def part(x):
+def slice_of_it(x):
     r = cuda.local.array(4, np.float32)
     return r[1:3]  # refused
 
@@ -135,16 +135,16 @@ def in_a_tuple(x):
 
 
 @cuda.jit(device=True)
-def out_of_a_tuple(x, given):
+def element_of_a_tuple(x, argument):
     r = cuda.local.array(2, np.float32)
-    both = (given, (x, r))
+    both = (argument, (x, r))
     return both[1]  # refused
 
 
 @cuda.jit(device=True)
-def unpacked(x, given):
+def unpacked(x, argument):
     r = cuda.local.array(2, np.float32)
-    _, other = given, r
+    _, other = argument, r
     return other  # refused
 
 
@@ -161,19 +161,19 @@ def larger(a, b):
 
 
 @cuda.jit(device=True)
-def by_a_function(x):
+def through_a_function(x):
     r = cuda.local.array(4, np.float32)
     return tail(r, 2)  # refused
 
 
 @cuda.jit(device=True)
-def by_two_functions(x, given):
+def through_two_functions(x, argument):
     r = cuda.local.array(4, np.float32)
-    return larger(given, tail(a=r, n=1))  # refused
+    return larger(argument, tail(a=r, n=1))  # refused
 
 
 @cuda.jit(device=True)
-def by_a_nested_function(x):
+def through_a_nested_function(x):
     r = cuda.local.array(4, np.float32)
 
     def inner():
@@ -183,7 +183,7 @@ def by_a_nested_function(x):
 
 
 @cuda.jit(device=True)
-def made_in_a_nested_function(x):
+def created_in_a_nested_function(x):
     def inner(n):
         mine = cuda.local.array(4, np.float32)
         mine[0] = n
@@ -193,15 +193,15 @@ def made_in_a_nested_function(x):
 
 
 @cuda.jit(device=True, inline="always")
-def made_for_the_caller(x):
+def inlined_into_the_caller(x):
     mine = cuda.local.array(4, np.float32)
     mine[0] = x
     return mine
 
 
 @cuda.jit(device=True)
-def made_by_an_inlined_function(x):
-    return made_for_the_caller(x)  # refused
+def created_by_an_inlined_function(x):
+    return inlined_into_the_caller(x)  # refused
 
 
 @cuda.jit("float32[:](float32)", device=True)
@@ -211,7 +211,7 @@ def with_a_signature(x):
 
 
 @numba.njit
-def by_njit(x):
+def with_njit(x):
     r = cuda.local.array(2, np.float32)
     return r  # refused
 
@@ -224,13 +224,13 @@ def with_forceinline(x):
 
 REFUSED = [
     itself,
-    at_once,
+    directly,
     alias,
     in_a_branch,
-    chosen,
+    conditional,
     one_of_two,
     set_in_a_loop,
-    part,
+    slice_of_it,
     row,
     with_ellipsis,
     reshaped,
@@ -242,14 +242,14 @@ REFUSED = [
     field_record,
     fields,
     in_a_tuple,
-    out_of_a_tuple,
+    element_of_a_tuple,
     unpacked,
-    by_a_function,
-    by_two_functions,
-    by_a_nested_function,
-    made_in_a_nested_function,
-    made_by_an_inlined_function,
+    through_a_function,
+    through_two_functions,
+    through_a_nested_function,
+    created_in_a_nested_function,
+    created_by_an_inlined_function,
     with_a_signature,
-    by_njit,
+    with_njit,
     with_forceinline,
 ]

@@ -8,18 +8,17 @@ import operator
 from tests.compiler import special_rules
 from tests.compiler.special_rules import (
     Row,
-    few_times,
     ignoring,
     propagating,
+    short_power,
     times_power,
     whole_power,
 )
 
 # --- Rows: functions --------------------------------------------------------------------------
 
-# Function, then argument > result; of two arguments (a, b) > result. The special values of each
-# page of the CUDA Math API and of the C standard (C99, annex F.9), with those that no rounding can
-# change.
+# Function, then argument>result, with two arguments (a,b)>result: the special values in the CUDA
+# Math API and the C standard (C99, annex F.9), and results that are exact.
 _ONE = """
 exp       nan>nan inf>inf -inf>0 0>1 -0>1
 exp2      nan>nan inf>inf -inf>0 0>1 -0>1 3>8 -1>0.5
@@ -104,8 +103,8 @@ def _functions() -> list[Row]:
 
 
 def _pair(text: str) -> tuple[tuple[str, ...], float]:
-    given, result = text.split(">")
-    return tuple(_key(float(v)) for v in given.strip("()").split(",")), _value(result)
+    arguments, result = text.split(">")
+    return tuple(_key(float(v)) for v in arguments.strip("()").split(",")), _value(result)
 
 
 def _value(text: str) -> float:
@@ -213,9 +212,9 @@ powif f4,i4>f4        | whole_power
 _PARTS = """
 math.frexp(x)[0]  | fraction
 math.frexp(x)[1]  | exponent_of_fraction
-math.modf(x)[0]   | behind_the_point
+math.modf(x)[0]   | fractional_part
 math.modf(x)[1]   | np.trunc
-cuda.libdevice.modf{f}(x)[0] | behind_the_point
+cuda.libdevice.modf{f}(x)[0] | fractional_part
 cuda.libdevice.modf{f}(x)[1] | np.trunc
 cuda.libdevice.frexp{f}(x)[0] | fraction
 cuda.libdevice.frexp{f}(x)[1] | exponent_of_fraction
@@ -253,8 +252,8 @@ def _several_types() -> list[Row]:
         rows += [
             Row("math.ldexp(x, y)", (kind, "i4"), kind, times_power, "CUDA Math API ldexp"),
             Row("math.pow(x, y)", (kind, "i4"), kind, whole_power, "CUDA Math API powi"),
-            # By -2**31 the thread would stop: there is no number of that size.
-            Row("x ** max(y, -7)", (kind, "i4"), kind, few_times, "numba-cuda multiplies"),
+            # Negating an exponent of -2**31 would overflow.
+            Row("x ** max(y, -7)", (kind, "i4"), kind, short_power, "numba-cuda multiplies"),
             Row(
                 "np.maximum(x, y)",
                 (kind, kind),

@@ -1,4 +1,4 @@
-"""The rules of the table in `special_values`: what comes out, computed in Python."""
+"""The rules of the table in `special_values`: expected results, computed in Python."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Row(NamedTuple):
 
 
 def larger(x: float, y: float) -> float:
-    """A NaN gives way to a number; +0 is above -0."""
+    """Return the larger one: a number rather than NaN, +0 rather than -0."""
     if math.isnan(x) or math.isnan(y):
         return y if math.isnan(x) else x
     if x == y == 0:
-        return x + y  # -0 only of two
+        return x + y  # -0 only if both are -0
     return max(x, y)
 
 
@@ -53,7 +53,7 @@ def smaller(x: float, y: float) -> float:
 
 
 def compared(better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    """Keep the first value until a later one compares as better, which a NaN never does."""
+    """Select the first value until a later one compares as better, which a NaN never does."""
 
     def chosen(*values: Any) -> Any:
         best = values[0]
@@ -65,7 +65,7 @@ def compared(better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
 
 
 def cut(kind: str, of_double: bool) -> Callable[[float], int | None]:
-    """Cut off and hold to the range of an integer type."""
+    """Truncate and clamp to the range of an integer type."""
     info = np.iinfo(KINDS[kind])
 
     def whole(x: float) -> int | None:
@@ -75,23 +75,21 @@ def cut(kind: str, of_double: bool) -> Callable[[float], int | None]:
             return low_bits(1 << (info.bits - 1) if of_double or info.bits == 64 else 0, kind)
         inside = math.isfinite(x) and info.min <= int(x) <= info.max
         if info.bits < 16 and not inside:
-            return (
-                None  # PTX has no conversion to 8 bits; what is left above them is up to the rest
-            )
+            return None  # PTX has no conversion to 8 bits: the upper bits are undefined
         return int(x) if inside else int(info.max if x > 0 else info.min)
 
     return whole
 
 
 def low_bits(value: int, kind: str) -> int:
-    """Return the lowest bits of a whole number as one of a type."""
+    """Return the low bits of an integer as a value of an integer type."""
     info = np.iinfo(KINDS[kind])
     value &= (1 << info.bits) - 1
     return value - (1 << info.bits) if value > info.max else value
 
 
 def wraps(kind: str, function: Callable[..., int]) -> Callable[..., int]:
-    """Compute exactly, keep the lowest bits."""
+    """Compute exactly and return the low bits."""
     return lambda *values: low_bits(function(*map(int, values)), kind)
 
 
@@ -105,7 +103,7 @@ def remaining(x: int, y: int) -> int:
 
 
 def shifted(kind: str, function: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
-    """All bits are gone from the width on; an amount is read as 32 bits without a sign."""
+    """Shift as PTX does: the amount is an unsigned 32-bit integer, clamped to the width."""
     bits = np.iinfo(KINDS[kind]).bits
 
     def shift(x: int, y: int) -> int | None:
@@ -118,12 +116,12 @@ def shifted(kind: str, function: Callable[[int, int], int]) -> Callable[[int, in
 
 
 def exact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As IEEE 754 and NumPy have it, in the types of the arguments."""
+    """Compute with NumPy, in the types of the arguments, as IEEE 754 says."""
     return lambda *values: function(*values)
 
 
 def modulo(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As Python's where a quotient is small; else it depends on how a compiler expands `frem`."""
+    """Compute as Python does if the quotient is small; else the expansion of `frem` decides."""
 
     def found(x: Any, y: Any) -> Any:
         if y == 0 or not (math.isfinite(x) and math.isfinite(y)) or abs(float(x)) > 1000:
@@ -134,7 +132,7 @@ def modulo(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rounded(x: float) -> int:
-    """Halves to the even neighbour, then as a conversion to int64."""
+    """Round half to even, then convert to int64."""
     return cut("i8", True)(x if not math.isfinite(x) else round(float(x)))  # type: ignore[return-value]
 
 
@@ -158,7 +156,7 @@ def reversed_bits(kind: str) -> Callable[[int], int]:
 
 
 def on_bits(function: Callable[..., int]) -> Callable[..., int]:
-    """Compute with the bits taken for numbers without a sign."""
+    """Compute with the bits interpreted as unsigned integers."""
 
     def found(*values: Any) -> int:
         bits = values[0].dtype.itemsize * 8
@@ -182,36 +180,36 @@ def away(x: Any) -> Any:
 
 
 def saturated(x: Any) -> Any:
-    """CUDA Math API saturatef: NaN gives 0. What -0 gives is not said."""
+    """CUDA Math API saturatef: NaN gives 0. The result for -0 is unspecified."""
     return None if x == 0 else 0.0 if math.isnan(x) or x < 0 else min(x, 1.0)
 
 
 def exponent(x: Any) -> int:
-    """CUDA Math API ilogb: INT_MIN of 0 and NaN, INT_MAX of an infinity."""
+    """CUDA Math API ilogb: INT_MIN for 0 and NaN, INT_MAX for an infinity."""
     if x == 0 or not math.isfinite(x):
         return 2**31 - 1 if math.isinf(x) else -(2**31)
     return math.frexp(float(x))[1] - 1
 
 
 def fraction(x: Any) -> Any:
-    """CUDA Math API frexp: zeros, infinities and NaN stay."""
+    """CUDA Math API frexp: zeros, infinities and NaN are returned unchanged."""
     return math.frexp(float(x))[0] if math.isfinite(x) else x
 
 
 def exponent_of_fraction(x: Any) -> int | None:
-    """Not said of infinities and NaN."""
+    """CUDA Math API frexp: unspecified for infinities and NaN."""
     return math.frexp(float(x))[1] if math.isfinite(x) else None
 
 
-def behind_the_point(x: Any) -> Any:
-    """CUDA Math API modf: the sign is that of x; a zero of an infinity."""
+def fractional_part(x: Any) -> Any:
+    """CUDA Math API modf: the sign is that of x; zero for an infinity."""
     if math.isnan(x):
         return x
     return math.copysign(0.0 if math.isinf(x) else abs(float(x)) % 1.0, x)
 
 
 def times_power(x: Any, n: Any) -> Any:
-    """x * 2**n, rounded once: left out where the result is subnormal and not exact."""
+    """Return x * 2**n, or None if the result is subnormal and inexact."""
     if x == 0 or not math.isfinite(x):
         return x
     kind, (m, e) = np.finfo(type(x)), math.frexp(float(x))
@@ -223,7 +221,7 @@ def times_power(x: Any, n: Any) -> Any:
 
 
 def whole_power(x: Any, n: Any) -> Any:
-    """What no order of multiplications can change: 0, 1, NaN, infinities."""
+    """Return powers that no order of multiplications can change: of 0, 1, NaN, infinities."""
     n = int(n)
     if n == 0:
         return 1.0
@@ -236,7 +234,7 @@ def whole_power(x: Any, n: Any) -> Any:
     return None
 
 
-def few_times(x: Any, n: Any) -> Any:
+def short_power(x: Any, n: Any) -> Any:
     return whole_power(x, max(int(n), -7))
 
 

@@ -1,11 +1,11 @@
-"""What a GPU gives at the edges of the types, by expression: the table of `test_special_values`.
+"""Results of expressions on a GPU at the edges of the types: the table of `test_special_values`.
 
-A row names an expression of x, y, z, the types of these, the type of the result, a rule that gives
-the result, and where the rule stands. "PTX" is NVIDIA's *PTX ISA*; the instruction is the one that
-numba-cuda 0.30.4 chooses (seen in what `cuda.compile_ptx` gives, compute capability 9.0). "CUDA
-Math API" is NVIDIA's page of the function that numba-cuda calls in libdevice. A rule gives None
-where neither says what comes out, or where numba-cuda and its successor numba-cuda-mlir 0.6 choose
-instructions that differ: there nothing is asserted.
+A row has an expression of x, y, z, their types, the type of the result, a rule that computes the
+result, and the source of the rule. "PTX" is NVIDIA's *PTX ISA*; the instruction is the one that
+numba-cuda 0.30.4 emits (`cuda.compile_ptx` for compute capability 9.0). "CUDA Math API" is
+NVIDIA's page of the libdevice function that numba-cuda calls. A rule returns None, and nothing is
+asserted, where neither source defines the result, or where numba-cuda and its successor
+numba-cuda-mlir 0.6 emit instructions with different results.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from tests.compiler.special_rules import (
 
 # --- Rows: numbers ----------------------------------------------------------------------------
 
-_MAX = "PTX max: NaN gives way, +0 above -0 (numba-cuda calls __nv_fmax)"
-_CHAIN = "numba-cuda: one setp.gt (.lt) and selp a value; a comparison with NaN is false"
+_MAX = "PTX max: a number rather than NaN, +0 above -0 (numba-cuda calls __nv_fmax)"
+_CHAIN = "numba-cuda: one setp.gt (.lt) and selp per value; a comparison with NaN is false"
 _CVT = "PTX cvt.rzi: clamped; NaN gives 0, or 1 << (bits - 1) where either is of 64 bits"
 _IEEE = "PTX add, sub, mul, div.rn: IEEE 754"
-_INT = "PTX add.s64 and its kin: no overflow is noticed"
+_INT = "PTX add.s64, sub.s64, mul.lo.s64: overflow wraps"
 _DIV = "numba-cuda's own code around div.s64: 0 where the divisor is 0, and of minimum // -1"
 
 
@@ -71,8 +71,8 @@ def _floats() -> list[Row]:
             Row("round(x)", (a,), "i8", rounded, "PTX cvt.rni.s64.f64 (__nv_llrint)"),
             Row("bool(x)", (a,), "b1", lambda x: bool(x != 0), "PTX setp.neu: NaN is true"),
             Row("not x", (a,), "b1", lambda x: bool(x == 0), "PTX setp.eq: NaN is not 0"),
-            Row("-x", (a,), a, exact(np.negative), "PTX neg: the sign alone"),
-            Row("abs(x)", (a,), a, exact(np.abs), "PTX abs: the sign alone"),
+            Row("-x", (a,), a, exact(np.negative), "PTX neg: changes only the sign"),
+            Row("abs(x)", (a,), a, exact(np.abs), "PTX abs: changes only the sign"),
             Row("x % y", (a, a), a, modulo(operator.mod), "numba-cuda's real_mod"),
             Row("x // y", (a, a), a, modulo(operator.floordiv), "numba-cuda's real_floordiv"),
             Row("math.copysign(x, y)", (a, a), a, exact(np.copysign), "PTX copysign"),
@@ -101,7 +101,7 @@ def _reciprocal(power: int) -> Callable[[Any], Any]:
 
 
 def _fused(x: Any, y: Any, z: Any) -> Any:
-    """Only where no rounding is left to tell: NaN, infinities, zeros and small whole numbers."""
+    """Return x * y + z where it needs no rounding: NaN, infinities, zeros, small whole numbers."""
     plain = type(x)(x * y + z)
     small = all(abs(float(v)) <= 3 and float(v * 2).is_integer() for v in (x, y, z) if v == v)
     return plain if small or not math.isfinite(float(x) + float(y) + float(z)) else None
@@ -166,7 +166,7 @@ def _mixed() -> list[Row]:
         Row("max(x, y)", ("i4", "f4"), "f8", compared(operator.gt), _CHAIN),
         Row("max(x, y)", ("i8", "f8"), "f8", _of_doubles(operator.gt), _CHAIN),
         Row("min(x, y)", ("i8", "f8"), "f8", _of_doubles(operator.lt), _CHAIN),
-        # numba-cuda-mlir chooses max.f32 here, too, which a NaN on the left tells apart.
+        # numba-cuda-mlir emits max.f32 here, too, which differs if the NaN is on the left.
         Row("max(x, y)", ("f4", "i4"), "f8", _number_first(operator.gt), _CHAIN),
         Row("min(x, y)", ("f8", "i8"), "f8", _number_first(operator.lt), _CHAIN),
         Row("max(x, 1)", ("f4",), "f8", lambda x: _number_first(operator.gt)(x, 1), _CHAIN),
@@ -183,7 +183,7 @@ def _number_first(better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
 
 ROWS = [*_floats(), *_whole_numbers(), *_mixed(), *special_functions.rows()]
 
-# --- What is tried ----------------------------------------------------------------------------
+# --- Inputs -----------------------------------------------------------------------------------
 
 
 def inputs(takes: tuple[str, ...]) -> list[Any]:

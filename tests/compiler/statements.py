@@ -1,9 +1,9 @@
 """Random statements for the kernels of `strategies.py`, free of races by construction.
 
-Each array for passing values has one slot per thread. Between barriers a thread touches only
-its own slot; after a barrier all may read all slots and nobody writes, until the next one.
-Barriers stand only where every live thread of the block comes by, warp operations only where
-every live lane does, or under a mask that names exactly the lanes that are there.
+Each array for exchanging values has one slot per thread. Between barriers a thread accesses only
+its own slot; after a barrier all threads may read all slots and none writes, until the next one.
+Barriers are generated only where every live thread of the block arrives, warp operations only
+where every live lane does, or under a mask of exactly the active lanes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Statement = Callable[[Scope], Scope]
 
 
 class Statements(Expressions):
-    """Writes statements, line by line."""
+    """Generates statements, line by line."""
 
     def begin(self, budget: int) -> None:
         self.lines: list[str] = []
@@ -28,7 +28,7 @@ class Statements(Expressions):
         self.lines.append("    " * self.depth + text)
 
     def fresh(self, letter: str) -> str:
-        """Return a variable's name: new in this block, shared by statements that follow."""
+        """Return the name of a variable for this depth of nesting."""
         return f"{letter}{self.depth}"
 
     @contextmanager
@@ -39,7 +39,7 @@ class Statements(Expressions):
         self.depth -= 1
 
     def body(self, scope: Scope, most: int = 4) -> None:
-        """Write one to `most` statements, as far as the budget lasts."""
+        """Generate one to `most` statements, within the budget."""
         wrote = len(self.lines)
         for _ in range(self.number(1, most)):
             if self.budget <= 0:
@@ -108,7 +108,7 @@ class Statements(Expressions):
                 self.body(inner, 3)
 
     def late(self, scope: Scope) -> Scope:
-        """First assign a variable in a branch, to be read after it."""
+        """First assign a variable in both branches, for reads after them."""
         name = self.fresh("v")
         with self.block(f"if {self.condition(scope)}:"):
             self.line(f"{name} = {self.integer(scope)}")
@@ -117,12 +117,12 @@ class Statements(Expressions):
         return scope.inside(integers=(*scope.integers, name), top=scope.top)
 
     def lane_loop(self, scope: Scope) -> Scope:
-        """A loop that each thread runs as often as it likes."""
+        """A loop with a divergent trip count."""
         trips = f"{self.integer(scope, 1)} & 3"
         if not self.chance(3):
             self._count(trips, scope.inside(level=LANE, loop=LANE, mask=None))
             return scope
-        # As in a stride, but the body may change the bound, and the counter is read behind.
+        # Like a stride, but the body may change the bound, and the counter is read after it.
         name = self.fresh("k")
         inner = scope.inside(level=LANE, loop=None, mask=None, integers=(*scope.integers, name))
         self.line(f"{name} = 0")
@@ -188,7 +188,7 @@ class Statements(Expressions):
         return scope
 
     def jump(self, scope: Scope) -> Scope:
-        """Break or continue, where everybody who shares the loop does the same."""
+        """Break or continue, uniformly for all threads that run the loop in step."""
         test = self.condition(scope) if scope.loop == LANE else self.agreed(scope)
         with self.block(f"if {test}:"):
             if self.chance(2):
@@ -197,13 +197,13 @@ class Statements(Expressions):
         return scope
 
     def skip_rest(self, scope: Scope) -> Scope:
-        """Some threads continue early: the rest of the loop's body is for the others."""
+        """Some threads continue early; the others run the rest of the body."""
         with self.block(f"if {self.condition(scope)}:"):
             self.line("continue")
         return scope.inside(level=LANE, top=True)
 
     def stride(self, scope: Scope) -> None:
-        """Walk in steps, as far as a whole grid goes in one or a shorter way."""
+        """A stride loop, with the stride of the grid or a smaller one."""
         name, end = self.fresh("g"), self.number(0, 300)
         step = self.pick(("cuda.gridsize(1)", "cuda.gridsize(1)", "cuda.gridsize(1) * 2", "97"))
         inner = scope.inside(loop=LANE, integers=(*scope.integers, name), top=True)
@@ -255,7 +255,7 @@ class Statements(Expressions):
         return scope
 
     def masked_branch(self, scope: Scope) -> Scope:
-        """Shuffles inside a branch, under a mask of the lanes that take it."""
+        """Shuffles in a branch, under a mask of the lanes that take it."""
         test, mask = self.fresh("q"), self.fresh("m")
         self.line(f"{test} = bool({self.condition(scope)})")
         self.line(f"{mask} = cuda.ballot_sync({FULL}, {test})")
@@ -266,7 +266,7 @@ class Statements(Expressions):
         return scope
 
     def masked_loop(self, scope: Scope) -> Scope:
-        """Lanes leave a loop one by one; the others go on shuffling."""
+        """Lanes leave a loop one by one while the others continue to shuffle."""
         count, trips, mask = self.fresh("c"), self.fresh("t"), self.fresh("m")
         self.line(f"{count}, {trips} = 0, {self.integer(scope, 1)} & 3")
         self.line(f"{mask} = cuda.ballot_sync({FULL}, {count} < {trips})")
@@ -283,7 +283,7 @@ class Statements(Expressions):
         return scope
 
     def agreed_loop(self, scope: Scope) -> Scope:
-        """Everybody runs the loop equally often; not always visible from the text."""
+        """A loop with a uniform trip count, which the text does not always show."""
         trips = self.pick(("trips[bid]", "n % 4", "1 + bid % 3", "nt // 30"))
         if scope.level == WARP:
             trips = f"(warp + {trips}) % 4"
@@ -291,7 +291,7 @@ class Statements(Expressions):
         return scope
 
     def warp_loop(self, scope: Scope) -> Scope:
-        """Each warp has its own number of trips."""
+        """A loop with a trip count per warp."""
         inner = scope.inside(level=WARP, loop=WARP, top=True)
         self._count(f"(warp + {self.number(0, 3)}) % 4", inner)
         return scope
@@ -312,18 +312,18 @@ class Statements(Expressions):
             self.line("cuda.syncthreads()")
 
     def exchange(self, scope: Scope) -> Scope:
-        """Write slots, wait, let everybody read all of them, wait."""
+        """Write slots, synchronize, let all threads read all slots, synchronize."""
         free = [a for a in EXCHANGES if a in self.arrays and a.name not in scope.readable]
         if not free:
             return self.assign(scope)
         array = self.pick(free)
-        place, value = "tid", self.value(array.kind, scope)
-        if self.chance(2):  # write somebody else's slot, once nobody uses it as his own
-            kept = self.fresh(f"y{array.kind}")
-            self.line(f"{kept} = {value}")
+        thread, value = "tid", self.value(array.kind, scope)
+        if self.chance(2):  # write another thread's slot, after a barrier
+            saved = self.fresh(f"y{array.kind}")
+            self.line(f"{saved} = {value}")
             self.barrier(scope)
-            place, value = f"(tid + {self.number(1, 9)}) % nt", kept
-        self.line(f"{array.slot(place)} = {value}")
+            thread, value = f"(tid + {self.number(1, 9)}) % nt", saved
+        self.line(f"{array.slot(thread)} = {value}")
         self.barrier(scope)
         inner = scope.inside(readable=(*scope.readable, array.name, "sh_n"), loop=None)
         name = self.pick(VARIABLES[array.kind])
@@ -334,7 +334,7 @@ class Statements(Expressions):
         return scope
 
     def swap(self, scope: Scope) -> Scope:
-        """Exchange through a device function that holds barriers."""
+        """Exchange values through a device function that contains barriers."""
         free = [
             a for a in self.arrays if a.name in ("sh_i", "sh_w") and a.name not in scope.readable
         ]
@@ -348,7 +348,7 @@ class Statements(Expressions):
         return scope
 
     def vote_loop(self, scope: Scope) -> Scope:
-        """Go on as long as any thread has work left."""
+        """A loop that runs as long as any thread has work left."""
         left = self.fresh("w")
         self.line(f"{left} = {self.integer(scope, 1)} & 3")
         test = self.pick(

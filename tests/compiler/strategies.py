@@ -1,11 +1,11 @@
-"""Hypothesis strategies that make whole kernels, with the launch and the arrays they need.
+"""Hypothesis strategies that generate whole kernels with their launches and arguments.
 
     @given(programs())
     def test(program):
         kernel = program.load(cuda)
         kernel[program.grid, program.block](*program.arguments())
 
-A program is its text: print it, paste it into a file, and it is a script. The text is put into
+A program is text that can be printed and pasted into a file as a script. The text is put into
 `linecache` under a made-up file name, so that `inspect` finds the source as it does for a
 notebook cell.
 """
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.compiler.expressions import EXCHANGES, LANE, PLACES, Scope
+from tests.compiler.expressions import EXCHANGES, INDICES, LANE, Scope
 from tests.compiler.statements import Statements
 
 SHAPES = (
@@ -46,13 +46,13 @@ SHAPES = (
     (1, 1, 3),
 )
 GRIDS = ((1,), (2,), (3,), (2, 2), (1, 3), (2, 1, 2))
-FLAT = ((7,), (32,), (33,), (64,))  # the blocks and grids of kernels that begin with a walk
+FLAT = ((7,), (32,), (33,), (64,))  # blocks of kernels that begin with grid-stride loops
 LONG = ((1,), (3,), (17,), (35,))
 MOST_THREADS = 96
 
-# What a kernel begins with: lines and the names they make. Only what is used is written.
+# The first lines of a kernel, by the names that they define. Only those used are written.
 HEADER = (
-    *PLACES,
+    *INDICES,
     ("row", "row = table[gid % table.shape[0]]"),
     ("i0 i1", "i0, i1 = data[gid % data.size], wide[gid % wide.size]"),
     ("i2", "i2 = gid"),
@@ -76,11 +76,11 @@ HEADER = (
     ("sh_i sh_s sh_w sh_n scratch", "cuda.syncthreads()"),
     ("la", "la = cuda.local.array(4, np.int64)\nfor j in range(4):\n    la[j] = gid + j"),
 )
-# The same for kernels that begin with a walk of the whole grid, where threads know only their
-# place in it: what comes before the walk. What the rest needs comes from HEADER, behind it.
+# The lines before the loops of a kernel that begins with grid-stride loops, in which threads use
+# only their index in the grid. Names for the rest of the kernel come from HEADER, after the loops.
 OPENING = (
     ("gid", "gid = cuda.grid(1)"),
-    *((made, text) for made, text in HEADER if made in ("row", "i0 i1", "i2", "s0", "d0")),
+    *((names, text) for names, text in HEADER if names in ("row", "i0 i1", "i2", "s0", "d0")),
     ("s1", "s1 = np.float32(gid)"),
     ("b0", "b0 = gid % 3 == 1"),
 )
@@ -118,14 +118,14 @@ NAMES = """
 
 
 def register(text: str) -> str:
-    """Give a source text a file name under which `linecache` and `inspect` find it."""
-    name = f"<made kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+    """Register a source text under a file name for `linecache` and `inspect`; return the name."""
+    name = f"<random kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return name
 
 
 def execute(text: str, cuda: Any) -> dict[str, Any]:
-    """Run a text with `cuda` bound to a namespace and return the names it made."""
+    """Execute a text with `cuda` bound to a namespace; return its globals."""
     scope = {"cuda": cuda, "np": np, "math": math}
     exec(compile(text, register(text), "exec"), scope)
     return scope
@@ -143,7 +143,7 @@ def plain_cuda() -> SimpleNamespace:
 
 @dataclass(frozen=True, repr=False)
 class Program:
-    """A kernel named `made_kernel` as text, and how to launch it."""
+    """A kernel named `random_kernel` as text, and its launch."""
 
     text: str
     grid: tuple[int, ...]
@@ -152,10 +152,10 @@ class Program:
     seed: int
 
     def load(self, cuda: Any) -> Any:
-        return execute(self.text, cuda)["made_kernel"]
+        return execute(self.text, cuda)["random_kernel"]
 
     def arguments(self) -> dict[str, Any]:
-        """Return fresh arguments; everything a kernel should write holds poison."""
+        """Return new arguments; outputs are filled with poison."""
         rng = np.random.default_rng(self.seed)
         blocks = math.prod(self.grid)
         total = blocks * math.prod(self.block)
@@ -179,7 +179,7 @@ class Program:
         return dict(zip(NAMES, values, strict=True))
 
     def __str__(self) -> str:
-        launch = f"made_kernel[{self.grid}, {self.block}]  # n={self.n}, seed={self.seed}"
+        launch = f"random_kernel[{self.grid}, {self.block}]  # n={self.n}, seed={self.seed}"
         return f"{self.text}\n{launch}\n"
 
     __repr__ = __str__
@@ -190,7 +190,7 @@ def _indented(text: str) -> list[str]:
 
 
 def _helper(maker: Statements) -> str:
-    """Return a device function without barriers, with returns in the middle."""
+    """Return a device function without barriers, with early returns."""
     scope = Scope(level=LANE, integers=("x", "y"), uniform=(), in_device=True)
     lines = ["", "@cuda.jit(device=True)", "def twist(x, y):", "    for k in range(3):"]
     lines += [f"        x = {maker.integer(scope)}", f"        if {maker.condition(scope)}:"]
@@ -204,38 +204,38 @@ def _names(lines: list[str]) -> set[str]:
 
 
 def _frame(body: list[str], opening: Sequence[str] = ()) -> list[str]:
-    """Return the body between the definitions it needs and the stores of what it changed."""
+    """Return the body between the definitions it needs and the stores of changed variables."""
     changed = _names([*opening, *body])
     footer = [text for name, text in FOOTER.items() if name in changed]
     lines = [*body, *_indented("\n".join(footer))]
-    made = OPENING if opening else ()
-    lines = _defined(lines, [h for h in HEADER if h[0] not in dict(made)])
+    defined = OPENING if opening else ()
+    lines = _defined(lines, [h for h in HEADER if h[0] not in dict(defined)])
     needed = _names([*opening, *lines])
-    return [*_defined(list(opening), made, needed), *lines]
+    return [*_defined(list(opening), defined, needed), *lines]
 
 
 def _defined(
     lines: list[str], header: Sequence[tuple[str, str]], needed: Iterable[str] = ()
 ) -> list[str]:
-    """Return the lines behind those of the header that make names which they read, or need."""
-    for made, text in reversed(header):
-        if (_names(lines) | set(needed)) & set(made.split()):
+    """Return the lines after those header lines that define names which they use, or `needed`."""
+    for names, text in reversed(header):
+        if (_names(lines) | set(needed)) & set(names.split()):
             lines = _indented(text) + lines
     return lines
 
 
 def make_program(
-    number: Callable[[int, int], int], budget: int = 9, *, walks: bool = False
+    number: Callable[[int, int], int], budget: int = 9, *, strides: bool = False
 ) -> Program:
-    """Make a kernel of up to `budget` statements that has one right answer.
+    """Generate a deterministic kernel of up to `budget` statements.
 
-    One that walks begins with loops of threads that know only their place in the grid.
+    With `strides` it begins with grid-stride loops that use only the thread's index in the grid.
     """
     maker = Statements(number)
-    block, grid = maker.pick(FLAT if walks else SHAPES), maker.pick(LONG if walks else GRIDS)
-    # Who returns in a walk gives its slots no values.
-    leaves = walks and maker.chance(2)
-    opening = _walks(maker, leaves) if walks else []
+    block, grid = maker.pick(FLAT if strides else SHAPES), maker.pick(LONG if strides else GRIDS)
+    # A thread that returns in such a loop leaves its slots uninitialised.
+    leaves = strides and maker.chance(2)
+    opening = _strides(maker, leaves) if strides else []
     maker.arrays = () if leaves or maker.chance(5) else EXCHANGES
     maker.has_local = maker.chance(3)
     text = []
@@ -243,21 +243,21 @@ def make_program(
         text += _helper(maker).splitlines()
         maker.helpers = ("twist",)
     maker.begin(number(1, budget))
-    if walks:
+    if strides:
         maker.barrier(Scope())
     while maker.budget > 0:
         maker.body(Scope())
     if "swap" in "".join(maker.lines):
         text += SWAP.splitlines()
-    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):"]
+    text += ["", "@cuda.jit", f"def random_kernel({', '.join(NAMES)}):"]
     source = "\n".join([*text, *_frame(maker.lines, opening)]).strip("\n") + "\n"
     ast.parse(source)
     return Program(source, grid, block, number(0, 9), number(0, 1000))
 
 
-def _walks(maker: Statements, leaves: bool) -> list[str]:
-    """Return one loop in steps, or more and statements between them; threads may leave there."""
-    known = {"integers": ("gid",), "uniform": ("n",), "places": ("gid",)}
+def _strides(maker: Statements, leaves: bool) -> list[str]:
+    """Return grid-stride loops with statements between; with `leaves`, threads may return there."""
+    known = {"integers": ("gid",), "uniform": ("n",), "varying": ("gid",)}
     scope = Scope(level=LANE, may_return=leaves, **known)
     maker.begin(maker.number(2, 4))
     maker.stride(scope)
@@ -269,11 +269,11 @@ def _walks(maker: Statements, leaves: bool) -> list[str]:
 
 @st.composite
 def programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 9) -> Program:
-    """Kernels that have one right answer, simplest first."""
+    """Deterministic kernels, simplest first."""
     return make_program(lambda low, high: draw(st.integers(low, high)), budget)
 
 
 @st.composite
-def walking_programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 6) -> Program:
-    """The same, with blocks that begin with a walk of the whole grid."""
-    return make_program(lambda low, high: draw(st.integers(low, high)), budget, walks=True)
+def striding_programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 6) -> Program:
+    """Deterministic kernels that begin with grid-stride loops."""
+    return make_program(lambda low, high: draw(st.integers(low, high)), budget, strides=True)

@@ -1,4 +1,4 @@
-"""What LLVM is told of a kernel's own arrays: that a store to one leaves the others as they are."""
+"""Local arrays are marked for LLVM as not aliasing each other."""
 
 import numpy as np
 import pytest
@@ -12,24 +12,24 @@ pytestmark = on_cpu
 
 @pytest.fixture
 def optimised(monkeypatch):
-    """Collect the code of the kernels that a test launches, as LLVM optimised it."""
+    """Collect the optimised LLVM IR of the kernels that a test launches."""
     found = []
     genuine = optimise._Rounds._optimize_final_module
 
-    def listen(self):
+    def record(self):
         genuine(self)
         found.append(str(self._final_module))
 
     monkeypatch.setenv("GPUKIT_CACHE", "0")
-    monkeypatch.setattr(optimise._Rounds, "_optimize_final_module", listen)
+    monkeypatch.setattr(optimise._Rounds, "_optimize_final_module", record)
     return found
 
 
-def promises(text):
+def marks(text):
     return text.count("@gpukit_distinct(")
 
 
-def test_local_arrays_that_outlive_a_barrier_are_promised_to_lie_apart(optimised):
+def test_local_arrays_that_live_across_a_barrier_are_marked_as_not_aliasing(optimised):
     @cuda.jit
     def without_kernel(out):
         tile = cuda.shared.array(8, np.float32)
@@ -52,5 +52,5 @@ def test_local_arrays_that_outlive_a_barrier_are_promised_to_lie_apart(optimised
 
     for kernel in (without_kernel, with_two_kernel):
         kernel[1, 8](np.ones(8, np.float32))
-    without, with_two = map(promises, optimised)
+    without, with_two = map(marks, optimised)
     assert with_two == without + 2

@@ -1,4 +1,4 @@
-"""Arrays that kernels make: np.empty where it is switched on, alignment, arrays without a name."""
+"""Arrays created in kernels: np.empty under Numba's memory runtime, operators, alignment."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from gpukit import cuda, errors, target
 from tests.compiler.test_refusals import kernel_of
 
 pytestmark = pytest.mark.skipif(
-    target.wanted() == "cuda", reason="a GPU asks for its memory runtime before numba is imported"
+    target.wanted() == "cuda",
+    reason="on a GPU the memory runtime is enabled before numba is imported",
 )
 
 
@@ -21,7 +22,7 @@ def poisoned(shape, dtype=np.float64):
     return np.full(shape, np.nan, dtype)
 
 
-def test_new_arrays_hold_what_they_are_asked_for(memory_runtime):
+def test_new_arrays_have_the_shape_dtype_and_values_of_numpys(memory_runtime):
     @cuda.jit
     def kernel(out):
         i = cuda.grid(1)
@@ -43,13 +44,13 @@ def test_new_arrays_hold_what_they_are_asked_for(memory_runtime):
     np.testing.assert_array_equal(out.T, [10 * i, 4 + 0 * i, 7.5 + 0 * i, 3 + i / 2])
 
 
-def test_new_array_outlives_the_device_function_that_makes_it(memory_runtime):
+def test_a_new_array_outlives_the_device_function_that_creates_it(memory_runtime):
     @cuda.jit(device=True)
     def powers(x):
-        made = np.empty(4, np.float64)
+        result = np.empty(4, np.float64)
         for k in range(4):
-            made[k] = x**k
-        return made
+            result[k] = x**k
+        return result
 
     @cuda.jit
     def kernel(out):
@@ -80,41 +81,41 @@ REFUSED = [
     ("in an expression", "a[0] = np.zeros(3)[1]  # here", "without a name"),
     ("shape of an argument", "x = np.empty(a.size)  # here\na[0] = x[0]", "must be a constant"),
     ("order", "x = np.zeros(3, order='F')  # here\na[0] = x[0]", "takes shape, dtype"),
-    ("other makers", "x = np.arange(3)  # here\na[0] = x[0]", "np.arange"),
+    ("other functions", "x = np.arange(3)  # here\na[0] = x[0]", "np.arange"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("body", "says"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+    ("body", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
-def test_new_array_that_cannot_be_a_local_array_is_refused(body, says, memory_runtime):
-    with pytest.raises(errors.CompileError, match=says) as caught:
+def test_a_new_array_that_cannot_be_a_local_array_is_refused(body, message, memory_runtime):
+    with pytest.raises(errors.CompileError, match=message) as caught:
         kernel_of(body)[1, 1](np.zeros(4))
     assert caught.value.source.endswith("# here")
 
 
-def test_new_array_in_a_device_function_called_in_a_loop_is_refused(memory_runtime):
+def test_a_new_array_in_a_device_function_called_in_a_loop_is_refused(memory_runtime):
     @cuda.jit(device=True)
-    def made():
+    def create():
         x = np.zeros(3)
         return x
 
     @cuda.jit
     def kernel(out):
         for k in range(3):
-            out[k] = made()[0]
+            out[k] = create()[0]
 
     with pytest.raises(errors.Unsupported, match="before the loop"):
         kernel[1, 1](poisoned(3))
 
 
-def test_new_array_is_refused_where_a_gpu_would_refuse_it(monkeypatch):
+def test_np_empty_is_refused_without_the_memory_runtime(monkeypatch):
     monkeypatch.delenv("NUMBA_CUDA_ENABLE_NRT", raising=False)
     with pytest.raises(errors.Invalid, match=r"np\.empty"):
         kernel_of("x = np.empty(3)\na[0] = x[0]")[1, 1](np.zeros(4))
 
 
-# Arrays that operators make
+# Arrays created by operators
 
 
 def doubled(a, out):
@@ -128,14 +129,14 @@ def doubled_across_barrier(a, out):
     out[0] = b[1]
 
 
-def test_operators_make_arrays_where_the_memory_runtime_is_on(memory_runtime):
+def test_operators_may_create_arrays_under_the_memory_runtime(memory_runtime):
     out = poisoned(1)
     cuda.jit(doubled)[1, 1](np.array([3.0, 4, 5]), out)
     assert out[0] == 10
 
 
 @pytest.mark.slow
-def test_functions_of_whole_arrays_may_be_called_where_it_is_on(memory_runtime):
+def test_reductions_of_whole_arrays_work_under_the_memory_runtime(memory_runtime):
     @cuda.jit
     def kernel(a, out):
         out[0] = np.sum(a) + a.max()
@@ -145,21 +146,21 @@ def test_functions_of_whole_arrays_may_be_called_where_it_is_on(memory_runtime):
     assert out[0] == 17
 
 
-def test_array_that_must_last_beyond_a_barrier_is_refused(memory_runtime):
+def test_an_operators_array_that_lives_across_a_barrier_is_refused(memory_runtime):
     with pytest.raises(errors.Unsupported, match="beyond a barrier"):
         cuda.jit(doubled_across_barrier)[1, 2](np.ones(3), poisoned(1))
 
 
 @pytest.mark.parametrize("function", [doubled, doubled_across_barrier])
-def test_operators_make_no_arrays_where_it_is_off(function, monkeypatch):
+def test_operators_may_not_create_arrays_without_the_memory_runtime(function, monkeypatch):
     monkeypatch.delenv("NUMBA_CUDA_ENABLE_NRT", raising=False)
     with pytest.raises(errors.Invalid, match="makes a new array"):
         cuda.jit(function)[1, 4](np.ones(3), np.zeros(1))
 
 
-def test_array_of_a_function_with_several_returns_is_refused():
+def test_a_new_array_returned_from_one_of_several_returns_is_refused():
     @cuda.jit(device=True)
-    def made(a):
+    def create(a):
         for k in range(3):
             if a[0]:
                 return a * k
@@ -167,26 +168,26 @@ def test_array_of_a_function_with_several_returns_is_refused():
 
     @cuda.jit
     def kernel(a, out):
-        out[0] = made(a)[0]
+        out[0] = create(a)[0]
 
     with pytest.raises(errors.Invalid, match=r"return a \* k\n.* makes a new array"):
         kernel[1, 1](np.ones(3), np.zeros(1))
 
 
-def test_array_of_a_function_that_calls_itself_is_refused():
+def test_a_new_array_returned_by_a_recursive_function_is_refused():
     @cuda.jit(device=True)
-    def made(a, n):
-        return a * 3 if n == 0 else made(a, n - 1)
+    def create(a, n):
+        return a * 3 if n == 0 else create(a, n - 1)
 
     @cuda.jit
     def kernel(a, out):
-        out[0] = made(a, 2)[0]
+        out[0] = create(a, 2)[0]
 
     with pytest.raises(errors.Invalid, match="makes a new array"):
         kernel[1, 1](np.ones(3), np.zeros(1))
 
 
-def test_what_works_in_place_or_is_a_view_is_no_new_array():
+def test_in_place_operations_and_views_create_no_new_array():
     @cuda.jit
     def kernel(a, out):
         row = a[1]
@@ -202,7 +203,7 @@ def test_what_works_in_place_or_is_a_view_is_no_new_array():
 # Alignment
 
 
-def test_alignment_of_arrays_is_accepted():
+def test_shared_and_local_arrays_accept_an_alignment():
     @cuda.jit
     def kernel(out):
         t = cuda.threadIdx.x
@@ -222,7 +223,7 @@ def test_alignment_of_arrays_is_accepted():
 
 @pytest.mark.parametrize("alignment", [-1, 0, 3, 4, 17])
 @pytest.mark.parametrize("space", ["local", "shared"])
-def test_impossible_alignment_is_a_value_error(space, alignment):
+def test_an_impossible_alignment_is_a_value_error(space, alignment):
     body = f"x = cuda.{space}.array(4, np.uint8, alignment={alignment})  # here\nx[0] = 1"
     with pytest.raises(ValueError, match="Alignment must be a power of 2") as caught:
         kernel_of(body)[1, 1](np.zeros(4))
@@ -231,13 +232,13 @@ def test_impossible_alignment_is_a_value_error(space, alignment):
 
 
 @pytest.mark.parametrize("alignment", ["1.0", "'16'", "int(a[0])"])
-def test_alignment_that_is_no_constant_integer_is_a_typing_error(alignment):
+def test_an_alignment_that_is_not_a_constant_integer_is_a_typing_error(alignment):
     body = f"x = cuda.local.array(4, np.uint8, alignment={alignment})\nx[0] = 1"
     with pytest.raises(TypingError, match="alignment must be a constant integer"):
         kernel_of(body)[1, 1](np.zeros(4))
 
 
-def test_array_that_nobody_names_does_no_harm():
+def test_shared_and_local_arrays_may_be_created_without_a_name():
     a = poisoned(4)
     kernel_of("cuda.local.array(4, np.uint8)\ncuda.shared.array(4, np.uint8)\na[0] = 1")[1, 1](a)
     assert a[0] == 1

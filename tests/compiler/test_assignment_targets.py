@@ -1,4 +1,4 @@
-"""Calls at which threads meet in the target of an assignment: `f(a)[i] = v`, `a[f(i)], x = v`."""
+"""Calls that synchronize inside assignment targets: `f(a)[i] = v`, `a[f(i)], x = v`."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def same(p):
 
 
 @cuda.jit(device=True)
-def met(p):
+def synced(p):
     cuda.syncthreads()
     return p
 
@@ -30,39 +30,39 @@ def either(p, q, first):
 def stored(p, q):
     t = cuda.threadIdx.x
     same(p)[t] = t
-    met(q)[t] = met(p)[t] + 1
+    synced(q)[t] = synced(p)[t] + 1
 
 
 @cuda.jit
 def changed(p, q):
     t = cuda.threadIdx.x
     same(p)[t] += 1
-    either(p, met(q), t > 5)[t] += met(p)[t]
+    either(p, synced(q), t > 5)[t] += synced(p)[t]
 
 
 @cuda.jit
-def part_set(p, q):
+def slice_stored(p, q):
     t = cuda.threadIdx.x
-    met(p)[t : t + 1] = t
+    synced(p)[t : t + 1] = t
     same(q)[:][t] = t
 
 
 @cuda.jit
 def one_of_several(p, q):
     t = cuda.threadIdx.x
-    x, met(p)[t] = 2 * t, t
-    met(q)[t] = y = x + 1
+    x, synced(p)[t] = 2 * t, t
+    synced(q)[t] = y = x + 1
     p[t] += y
 
 
 @cuda.jit
-def at_shuffled_places(p, q):
+def at_shuffled_indices(p, q):
     t = cuda.threadIdx.x
     p[cuda.shfl_sync(-1, t, t ^ 1)], x = t, 3 * t
     same(q)[cuda.shfl_sync(-1, t, t ^ 2)] = cuda.shfl_sync(-1, x, t ^ 3)
 
 
-KERNELS = [stored, changed, part_set, one_of_several, at_shuffled_places]
+KERNELS = [stored, changed, slice_stored, one_of_several, at_shuffled_indices]
 
 
 def arguments():
@@ -71,7 +71,7 @@ def arguments():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.py_func.__name__)
 @pytest.mark.costly
-def test_assignment_works_whatever_its_target_calls(kernel):
+def test_an_assignment_target_may_call_functions_that_synchronize(kernel):
     wanted = run_both(kernel, 1, 32, *arguments())
     found = arguments()
     report = gpukit.check(kernel)[1, 32](*found)

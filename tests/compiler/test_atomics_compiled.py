@@ -1,4 +1,4 @@
-"""Atomics on memory that other blocks see are atomic instructions: blocks run on several cores."""
+"""Atomics on global memory compile to atomic instructions, as blocks run on several cores."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def in_kernel(total):
 
 
 @pytest.mark.parametrize("kernel", [in_kernel, in_device_function])
-def test_an_atomic_on_an_argument_is_an_atomic_instruction(kernel):
+def test_an_atomic_on_an_argument_compiles_to_an_atomic_instruction(kernel):
     (text,) = kernel.inspect_llvm().values()
     assert "atomicrmw add" in text
     total = np.zeros(1, np.int64)
@@ -34,17 +34,17 @@ def test_an_atomic_on_an_argument_is_an_atomic_instruction(kernel):
 
 
 @cuda.jit
-def extremes(values, tops):
+def extremes(values, results):
     value = values[cuda.grid(1)]
-    cuda.atomic.max(tops, 0, value)
-    cuda.atomic.min(tops, 1, value)
-    cuda.atomic.max(tops, 2, value)
-    cuda.atomic.nanmax(tops, 3, value)
-    cuda.atomic.nanmin(tops, 4, value)
+    cuda.atomic.max(results, 0, value)
+    cuda.atomic.min(results, 1, value)
+    cuda.atomic.max(results, 2, value)
+    cuda.atomic.nanmax(results, 3, value)
+    cuda.atomic.nanmin(results, 4, value)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_extremes_of_floats_keep_a_nan_unless_they_are_told_to_pass_over_it(dtype):
-    tops = np.array([-1.5, -1.5, np.nan, np.nan, np.nan], dtype)
-    extremes[1, 3](np.array([-3, np.nan, 2.5], dtype), tops)
-    np.testing.assert_array_equal(tops, [2.5, -3, np.nan, 2.5, -3])
+def test_float_max_and_min_never_replace_a_nan_and_nanmax_and_nanmin_do(dtype):
+    results = np.array([-1.5, -1.5, np.nan, np.nan, np.nan], dtype)
+    extremes[1, 3](np.array([-3, np.nan, 2.5], dtype), results)
+    np.testing.assert_array_equal(results, [2.5, -3, np.nan, 2.5, -3])

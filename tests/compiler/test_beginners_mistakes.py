@@ -1,4 +1,4 @@
-"""What a beginner writes, and the words that help: what is wrong with it, and what to write."""
+"""Beginners' mistakes: each error message says what is wrong and what to write instead."""
 
 import random
 import statistics
@@ -31,7 +31,7 @@ def nothing(x):
 
 
 @cuda.jit(device=True)
-def shown(x):
+def calls_square(x):
     return square(x)
 
 
@@ -45,7 +45,7 @@ NAMES = {
     "lesser": lambda x: x - 1,
     "twice": twice,
     "nothing": nothing,
-    "shown": shown,
+    "calls_square": calls_square,
     "other_kernel": other_kernel,
     "random": random,
     "time": time,
@@ -59,7 +59,7 @@ NAMES = {
 }
 DEVICE = "@cuda.jit(device=True)"
 
-# Body of the kernel, words of the message.
+# Body of the kernel, parts of the message.
 MISTAKES = {
     # what a kernel cannot call or use
     "a[0] = square(a[1])": ("square is a plain Python function", f"put {DEVICE} above def square"),
@@ -78,7 +78,7 @@ MISTAKES = {
     "i = 1\na[0] = a(i)": ("a is an array", "write a[i]"),
     "if a[0] < a.size():  # here\n    a[0] = 1": ("a.size is a value", "brackets: a.size"),
     "i = cuda.threadIdx.x()": ("cuda.threadIdx.x cannot be called", "leave out the brackets"),
-    # one number or several
+    # scalars and tuples
     "i = cuda.threadIdx + 1": ("cuda.threadIdx is (x, y, z)", "cuda.threadIdx.x"),
     "i = cuda.threadIdx + cuda.blockIdx * cuda.blockDim": ("is (x, y, z)",),
     "a[cuda.threadIdx] = 1": (
@@ -105,7 +105,7 @@ MISTAKES = {
         "a[0] is a number",
         "write cuda.atomic.add(a, 0, ...)",
     ),
-    # what is written and computed
+    # expressions and statements
     "board[0] = a[0]": ("board is an array from outside", "def bad_kernel(a, board)"),
     "board[0] += a[0]": ("board is an array from outside",),
     "print('%d' % a[0])": ("format text", "print the parts"),
@@ -144,16 +144,19 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("body", MISTAKES)
-def test_mistake_is_named_in_the_words_of_the_kernel(body):
+def test_a_mistake_is_explained_in_terms_of_the_kernel(body):
     text = texts.refusal(texts.kernel_of(body, **NAMES), body, errors.CompileError)
-    assert [words for words in (*MISTAKES[body], "What to do: ") if words not in text] == [], text
+    assert [part for part in (*MISTAKES[body], "What to do: ") if part not in text] == [], text
 
 
-def test_mistake_in_a_device_function_is_named_there():
-    kernel = texts.kernel_of("a[0] = shown(a[1])", **NAMES)
+def test_a_mistake_in_a_device_function_is_reported_at_its_line():
+    kernel = texts.kernel_of("a[0] = calls_square(a[1])", **NAMES)
     with pytest.raises(errors.CompileError, match="square is a plain Python function") as caught:
         kernel[1, 4](np.zeros(4))
-    assert (caught.value.kernel, caught.value.source.strip()) == ("shown", "return square(x)")
+    assert (caught.value.kernel, caught.value.source.strip()) == (
+        "calls_square",
+        "return square(x)",
+    )
 
 
 LOOPS = [
@@ -164,11 +167,11 @@ LOOPS = [
 
 
 @pytest.mark.parametrize("body", LOOPS)
-def test_loop_with_a_way_out_is_allowed(body):
+def test_a_while_true_loop_with_an_exit_is_allowed(body):
     texts.kernel_of(body)[1, 1](np.zeros(4))
 
 
-def test_tuple_of_places_is_allowed_as_an_index():
+def test_the_tuple_from_cuda_grid_is_allowed_as_an_index():
     a = np.zeros((2, 3))
     texts.kernel_of("at = cuda.grid(2)\na[at] = at[0]")[1, (2, 3)](a)
     np.testing.assert_array_equal(a, [[0, 0, 0], [1, 1, 1]])

@@ -1,4 +1,4 @@
-"""A variable of the whole block changes only after threads have used what it was."""
+"""A block-uniform variable is updated only after all threads have read its old value."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def kernel(n, out):
     out[t, 3] = n
 
 
-def test_each_thread_sees_a_block_variable_as_it_is_at_each_statement():
+def test_each_thread_reads_the_value_that_a_uniform_variable_has_at_each_statement():
     out = np.full((5, 4), np.nan)
     kernel[1, 5](7, out)
     assert out.tolist() == [[7, 3, 8, 8]] * 5

@@ -1,4 +1,4 @@
-"""Where the whole rounds of a loop end: 64-bit arithmetic at its limits."""
+"""Loop bounds of block-stride loops, at the limits of 64-bit arithmetic."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def end_of_groups(start, end, step, size):
 
 
 @given(words, st.integers(0, LARGEST))
-def test_ahead_of_an_end_stops_at_the_least_integer(end, count):
+def test_ahead_of_saturates_at_the_smallest_integer(end, count):
     assert ahead_of(end, count) == max(end - count, LEAST)
 
 
 @given(words, words, sizes, st.integers(1, 5))
-def test_groups_of_rounds_end_in_step_with_the_start(start, end, step, size):
+def test_end_of_groups_is_a_whole_number_of_groups_from_the_start(start, end, step, size):
     rounds = max(0, -((start - end) // step))
     found = start + rounds // size * size * step
     assert end_of_groups(start, end, step, size) == (found if found <= LARGEST else start)
@@ -45,7 +45,7 @@ def mark_kernel(n, out):
 
 @pytest.mark.parametrize("block", [1, 16, 31, 32, 33, 64, 65])
 @pytest.mark.parametrize("n", [LEAST, LEAST + 5, -1, 0, 1, 16, 31, 32, 33, 63, 64, 65, 129, 200])
-def test_a_loop_in_rounds_reaches_each_place_once(n, block):
+def test_a_block_stride_loop_visits_each_element_once(n, block):
     out = np.zeros(200, np.int64)
     mark_kernel[1, block](n, out)
     np.testing.assert_array_equal(out, np.arange(200) < n)
@@ -60,7 +60,7 @@ def shifted_kernel(x, n, shift, out):
 
 @pytest.mark.parametrize("shift", [-3, -1, 0, 1, 40])
 @pytest.mark.parametrize("n", [1, 32, 64, 100])
-def test_whole_rounds_read_beside_their_own_place(n, shift):
+def test_a_block_stride_loop_may_read_shifted_elements(n, shift):
     x, out = np.arange(200.0), np.full(n, np.nan)
     shifted_kernel[1, 32](x, n, shift, out)
     i = np.arange(n)
@@ -68,7 +68,7 @@ def test_whole_rounds_read_beside_their_own_place(n, shift):
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 63, 64, 65, 95, 99])
-def test_an_index_beyond_an_array_is_found_in_whichever_round(size):
+def test_an_index_past_the_end_is_found_in_any_round(size):
     with pytest.raises(errors.OutOfBounds) as caught:
         shifted_kernel[1, 32](np.zeros(size), 100, 0, np.zeros(100))
     assert caught.value.array == "x"
@@ -77,7 +77,7 @@ def test_an_index_beyond_an_array_is_found_in_whichever_round(size):
 
 
 @pytest.mark.parametrize("shift", [2**62, 2**63 - 20, 2**63 - 1, -(2**63), 1000])
-def test_an_index_that_goes_round_64_bits_is_found(shift):
+def test_an_index_that_overflows_64_bits_is_found(shift):
     with pytest.raises(errors.OutOfBounds):
         shifted_kernel[1, 32](np.zeros(100), 100, shift, np.zeros(100))
 
@@ -90,7 +90,7 @@ def far_kernel(start, out):
 
 
 @pytest.mark.parametrize("start", [0, 2**62, 2**63 - 90])
-def test_rounds_that_end_at_the_largest_integer_are_those_of_python(start):
+def test_a_range_that_ends_at_the_largest_integer_has_as_many_rounds_as_in_python(start):
     out = np.zeros(32, np.int64)
     far_kernel[1, 32](start, out)
     right = [len(range(start + 3 * x, LARGEST, 2**62)) for x in range(32)]

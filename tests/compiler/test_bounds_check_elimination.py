@@ -1,4 +1,4 @@
-"""Behind `if i < n`, with the array's own length for n, nothing is left to check in `a[i]`."""
+"""A guard `if i < a.shape[0]` eliminates the bounds check of `a[i]`."""
 
 import ast
 
@@ -36,23 +36,23 @@ def unguarded(a):
 
 
 def checks(kernel, monkeypatch):
-    """Tell whether the loops that are made of a kernel hold a checked access."""
+    """Return whether the loops generated from a kernel contain a checked access."""
     texts, build = [], pyfunc.build
 
-    def noted(name, parameters, body, *rest):
+    def recorded(name, parameters, body, *rest):
         texts.extend(map(ast.unparse, body))
         return build(name, parameters, body, *rest)
 
-    monkeypatch.setattr(pyfunc, "build", noted)
+    monkeypatch.setattr(pyfunc, "build", recorded)
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     cuda.jit(kernel)[4, 8](np.zeros(32))
     return "_checked(" in "\n".join(texts)
 
 
 @pytest.mark.parametrize("kernel", [below, above, by_name])
-def test_a_guard_by_the_arrays_length_spares_the_check(kernel, monkeypatch):
+def test_a_guard_by_the_length_of_the_array_eliminates_the_bounds_check(kernel, monkeypatch):
     assert not checks(kernel, monkeypatch)
 
 
-def test_an_access_without_a_guard_is_checked(monkeypatch):
+def test_an_unguarded_access_is_checked(monkeypatch):
     assert checks(unguarded, monkeypatch)

@@ -1,4 +1,4 @@
-"""What the disk cache takes for the same kernel, and what not."""
+"""Which kernels have the same key in the disk cache, and which have not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = on_cpu
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Keep compiled kernels in a folder that is empty at first."""
+    """Use an empty folder as the disk cache."""
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))
     return tmp_path
 
@@ -38,7 +38,7 @@ Swapped.__qualname__ = Swapped.__name__ = "Pair"
 
 
 def read_of(function, dtype=np.float64):
-    """Return what a device function without arguments gives a kernel."""
+    """Return the value that a kernel reads from a device function without arguments."""
 
     @cuda.jit
     def read_kernel(out):
@@ -66,12 +66,12 @@ def of_constant_array(table):
     return read
 
 
-def of_array_behind_a_function(table):
+def of_array_through_a_function(table):
     inner = of_array(table)
     return cuda.jit(device=True)(lambda: inner())
 
 
-def of_array_where_threads_meet(table):
+def of_array_after_a_barrier(table):
     @cuda.jit(device=True)
     def read():
         cuda.syncthreads()
@@ -96,25 +96,25 @@ def of_field(table):
         of_array,
         of_array_declared,
         of_constant_array,
-        of_array_behind_a_function,
-        of_array_where_threads_meet,
+        of_array_through_a_function,
+        of_array_after_a_barrier,
         of_default,
         of_field,
     ],
     ids=lambda make: make.__name__,
 )
 @pytest.mark.costly
-def test_device_function_reads_its_own_table_when_another_was_compiled_before(make):
+def test_device_functions_with_different_captured_values_are_cached_separately(make):
     tables = np.array([0.0, 1.0]), np.array([0.0, 2.0])
     assert [read_of(make(t)) for t in tables] == [1.0, 2.0]
 
 
-def test_result_type_of_a_device_function_is_its_own_when_another_was_compiled_before():
-    made = [cuda.jit(f"{kind}()", device=True)(lambda: 2.75) for kind in ("int32", "float64")]
-    assert [read_of(f) for f in made] == [2.0, 2.75]
+def test_device_functions_with_different_result_types_are_cached_separately():
+    functions = [cuda.jit(f"{kind}()", device=True)(lambda: 2.75) for kind in ("int32", "float64")]
+    assert [read_of(f) for f in functions] == [2.0, 2.75]
 
 
-def test_kernel_sees_the_table_of_a_device_function_as_it_is_when_compiled():
+def test_a_captured_array_is_read_when_the_kernel_is_compiled():
     table = np.array([0.0, 1.0])
     read = of_array(table)
     seen = [read_of(read)]
@@ -124,7 +124,7 @@ def test_kernel_sees_the_table_of_a_device_function_as_it_is_when_compiled():
     assert seen == [1.0, 2.0, 1.0]
 
 
-def test_kernel_with_a_declared_type_sees_its_own_table_when_another_was_compiled_before():
+def test_declared_kernels_with_different_captured_values_are_cached_separately():
     def read(get):
         @cuda.jit("(float64[:],)")
         def read_kernel(out):
@@ -137,15 +137,15 @@ def test_kernel_with_a_declared_type_sees_its_own_table_when_another_was_compile
     assert [read(of_array(np.array([0.0, v]))) for v in (1.0, 2.0)] == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("make", [of_array, of_constant_array, of_array_behind_a_function])
+@pytest.mark.parametrize("make", [of_array, of_constant_array, of_array_through_a_function])
 @pytest.mark.costly
-def test_equal_table_is_taken_for_the_same_when_the_kernel_is_made_again(make, folder):
+def test_a_redefined_kernel_with_an_equal_captured_array_is_a_cache_hit(make, folder):
     for _ in range(2):
         assert read_of(make(np.array([0.0, 3.0]))) == 3.0
     assert len(list(folder.iterdir())) == 1
 
 
-def test_kernel_runs_and_leaves_no_file_when_the_disk_is_full(folder, monkeypatch):
+def test_a_kernel_runs_and_leaves_no_file_when_the_disk_is_full(folder, monkeypatch):
     def full(handle, *_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -162,7 +162,7 @@ def declared(text):
     return twice_kernel
 
 
-def test_interrupt_while_a_kernel_is_kept_reaches_the_caller(folder, monkeypatch):
+def test_an_interrupt_while_a_kernel_is_saved_reaches_the_caller(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -172,25 +172,25 @@ def test_interrupt_while_a_kernel_is_kept_reaches_the_caller(folder, monkeypatch
     assert list(folder.iterdir()) == []
 
 
-def test_array_of_objects_is_no_part_of_a_key():
+def test_an_array_of_objects_has_no_cache_key():
     with pytest.raises(describe.Unkeepable):
         describe.value(np.array([None]))
 
 
-def test_types_of_a_declared_kernel_are_not_found_again_when_they_are_on_disk(monkeypatch):
+def test_types_of_a_cached_declared_kernel_are_not_inferred_again(monkeypatch):
     declared("void(float32[:])")
     inferred = []
-    monkeypatch.setattr(pipeline, "check_types", lambda *given: inferred.append(given))
+    monkeypatch.setattr(pipeline, "check_types", lambda *arguments: inferred.append(arguments))
     declared("void(float32[:])")
     assert inferred == []
     declared("void(float64[:])")
     assert len(inferred) == 1
 
 
-@pytest.mark.parametrize("given", ["'too small', 3", "", "2.5"])
+@pytest.mark.parametrize("args", ["'too small', 3", "", "2.5"])
 @pytest.mark.costly
-def test_kernel_from_the_disk_raises_what_it_says(given, folder):
-    text = f"@cuda.jit\ndef raise_kernel(a):\n    if a[1] < 0:\n        raise ValueError({given})\n"
+def test_a_cached_kernel_raises_its_own_exception(args, folder):
+    text = f"@cuda.jit\ndef raise_kernel(a):\n    if a[1] < 0:\n        raise ValueError({args})\n"
     seen = []
     for _ in range(2):
         scope = {"cuda": cuda}

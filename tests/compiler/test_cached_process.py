@@ -1,4 +1,4 @@
-"""A process that finds a kernel on disk launches it without what only compiling needs."""
+"""A process that loads a kernel from the disk cache launches it without importing Numba."""
 
 import pytest
 
@@ -27,8 +27,8 @@ print("numba" in sys.modules)
 
 
 @pytest.mark.slow
-def test_a_kernel_from_the_disk_runs_in_a_process_without_numba(fresh_python, tmp_path):
+def test_a_cached_kernel_runs_in_a_process_without_numba(fresh_python, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    said = [fresh_python(str(program), GPUKIT_CACHE_DIR=str(tmp_path / "cache")) for _ in range(2)]
-    assert [(done.stdout.strip(), done.stderr) for done in said] == [("True", ""), ("False", "")]
+    runs = [fresh_python(str(program), GPUKIT_CACHE_DIR=str(tmp_path / "cache")) for _ in range(2)]
+    assert [(done.stdout.strip(), done.stderr) for done in runs] == [("True", ""), ("False", "")]

@@ -1,4 +1,4 @@
-"""Neighbouring blocks that begin as one: nobody can tell."""
+"""Coarsening: adjacent blocks run as one up to the first barrier, with the same results."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ BLOCK = 64
 
 @cuda.jit
 def sums_kernel(x, out):
-    """Sum what each block strides over; thread 0 of each block writes it."""
+    """Sum the elements over which each block strides; thread 0 of each block writes the sum."""
     tid = cuda.threadIdx.x
     parts = cuda.shared.array(BLOCK, np.int64)
     own = 0
@@ -33,9 +33,9 @@ def sums_kernel(x, out):
 
 
 def sums(x, blocks):
-    """Do the same, block by block."""
-    place = np.arange(x.size) // BLOCK % blocks
-    return np.bincount(place, x, blocks).astype(np.int64)
+    """Return the reference for `sums_kernel`."""
+    block = np.arange(x.size) // BLOCK % blocks
+    return np.bincount(block, x, blocks).astype(np.int64)
 
 
 def coarsened_steps(kernel):
@@ -45,7 +45,7 @@ def coarsened_steps(kernel):
 @pytest.mark.parametrize("blocks", [1, 2, 15, 16, 17, 63, 64, 65, 200])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 8191, 100_003])
 @pytest.mark.costly
-def test_each_block_sums_what_it_strides_over(blocks, n):
+def test_each_block_sums_the_elements_over_which_it_strides(blocks, n):
     x = np.random.default_rng(n).integers(-1000, 1000, n)
     out = np.full(blocks, -7)
     sums_kernel[blocks, BLOCK](x, out)
@@ -65,7 +65,7 @@ def rows_kernel(x, out):
         out[row, cuda.blockIdx.x] = own + 1000 * x[row, cuda.blockIdx.x]
 
 
-def test_groups_of_blocks_end_with_their_row_of_the_grid():
+def test_merged_blocks_belong_to_one_row_of_the_grid():
     x = np.arange(3 * 500).reshape(3, 500)
     out = np.full((3, 5), -1)
     rows_kernel[(5, 3), 32](x, out)
@@ -77,8 +77,8 @@ def test_groups_of_blocks_end_with_their_row_of_the_grid():
 
 
 @cuda.jit
-def kept_kernel(x, out):
-    """Give every thread back what it saw last, from the thread that stands opposite."""
+def last_seen_kernel(x, out):
+    """Write the last positive index that the opposite lane of the warp visited."""
     last = -1
     seen = 0
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
@@ -92,10 +92,10 @@ def kept_kernel(x, out):
 
 @pytest.mark.parametrize("blocks", [1, 16, 45])
 @pytest.mark.costly
-def test_threads_keep_what_they_saw_until_their_block_goes_on(blocks):
+def test_variables_set_in_the_merged_loop_keep_their_values_after_it(blocks):
     x = np.random.default_rng(blocks).integers(0, 2, 5003)
     out = np.full((blocks * 32, 2), -9)
-    kept_kernel[blocks, 32](x, out)
+    last_seen_kernel[blocks, 32](x, out)
     step = blocks * 32
     for thread in range(step):
         mine, opposite = np.arange(thread, 5003, step), np.arange(thread ^ 31, 5003, step)
@@ -106,7 +106,7 @@ def test_threads_keep_what_they_saw_until_their_block_goes_on(blocks):
 
 @cuda.jit
 def counted_kernel(x, out):
-    """Count down a variable of the whole block that was set before the loop needs it."""
+    """Count down a block-uniform variable that was set before the loop."""
     times = x.shape[0] // 100
     own = 0
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
@@ -119,7 +119,7 @@ def counted_kernel(x, out):
     out[cuda.grid(1)] = rounds
 
 
-def test_what_a_block_sets_for_all_its_threads_is_new_for_the_next():
+def test_each_merged_block_starts_with_its_own_uniform_variables():
     out = np.full(20 * 32, -1)
     counted_kernel[20, 32](np.zeros(300), out)
     assert (out == 3).all()
@@ -127,7 +127,7 @@ def test_what_a_block_sets_for_all_its_threads_is_new_for_the_next():
 
 @cuda.jit
 def counted_by_block_kernel(x, out):
-    """Count down a variable that each block sets to another number behind the loop."""
+    """Count down a variable that each block sets to a different number after the loop."""
     times = x.shape[0] // 100
     own = 0
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
@@ -141,15 +141,15 @@ def counted_by_block_kernel(x, out):
     out[cuda.grid(1)] = rounds
 
 
-def test_what_a_block_counts_is_not_what_its_neighbour_counts():
+def test_uniform_variables_of_merged_blocks_are_separate():
     out = np.full(20 * 32, -1)
     counted_by_block_kernel[20, 32](np.zeros(300), out)
     np.testing.assert_array_equal(out, 3 + np.arange(20 * 32) // 32)
 
 
 @cuda.jit
-def private_kernel(x, out):
-    """Keep numbers in an array of the thread's own, across a barrier behind the loop."""
+def local_array_kernel(x, out):
+    """Use a local array across a barrier after the loop."""
     mine = cuda.local.array(40, np.int64)
     own = 0
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
@@ -164,18 +164,18 @@ def private_kernel(x, out):
     out[cuda.grid(1)] = total
 
 
-def test_private_arrays_stay_within_the_memory_of_a_block():
+def test_local_arrays_after_the_loop_take_the_memory_of_one_block():
     x = np.random.default_rng(4).integers(0, 100, 20_000)
     out = np.full(100 * BLOCK, -1)
-    private_kernel[100, BLOCK](x, out)
+    local_array_kernel[100, BLOCK](x, out)
     own = np.bincount(np.arange(20_000) % out.size, x, out.size).astype(np.int64)
     np.testing.assert_array_equal(out, 40 * own + 780)
-    assert coarsened_steps(private_kernel) == 2
+    assert coarsened_steps(local_array_kernel) == 2
 
 
 @cuda.jit
 def lanes_kernel(x, out):
-    """Give every thread its lane, behind a walk and a barrier, and the warps' sums of lanes."""
+    """Write each thread's lane and lane mask, read around a barrier after the loop."""
     own = 0
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         own += x[i]
@@ -188,7 +188,7 @@ def lanes_kernel(x, out):
 
 @pytest.mark.parametrize("block", [7, 32, 33, 40])
 @pytest.mark.costly
-def test_lanes_are_counted_from_the_first_thread_of_a_block(block):
+def test_lanes_are_numbered_from_the_first_thread_of_each_block(block):
     x, blocks = np.arange(3000), 17
     out = np.full((blocks * block, 3), -1)
     lanes_kernel[blocks, block](x, out)
@@ -201,8 +201,8 @@ def test_lanes_are_counted_from_the_first_thread_of_a_block(block):
 
 
 @cuda.jit
-def own_place_kernel(x, out):
-    """Stride over x from a place that only the block knows."""
+def block_start_kernel(x, out):
+    """Stride over x from a start that depends on the block."""
     own = 0
     for i in range(cuda.threadIdx.x + cuda.blockIdx.x, x.shape[0], 32):
         own += x[i]
@@ -211,12 +211,12 @@ def own_place_kernel(x, out):
         out[cuda.blockIdx.x] = own
 
 
-def test_kernel_that_asks_for_its_thread_before_it_meets_is_not_coarsened():
+def test_a_kernel_that_reads_its_thread_index_before_synchronizing_is_not_coarsened():
     x, out = np.arange(1000), np.zeros(33, np.int64)
-    own_place_kernel[33, 32](x, out)
+    block_start_kernel[33, 32](x, out)
     expected = [x[b::32].sum() + x[b + 16 :: 32].sum() for b in range(33)]
     np.testing.assert_array_equal(out, expected)
-    assert coarsened_steps(own_place_kernel) == 0
+    assert coarsened_steps(block_start_kernel) == 0
 
 
 @cuda.jit
@@ -231,13 +231,13 @@ def shared_kernel(x, out):
         out[cuda.blockIdx.x] = counts[0]
 
 
-def test_kernel_that_uses_shared_memory_before_it_meets_is_not_coarsened():
+def test_a_kernel_that_uses_shared_memory_before_synchronizing_is_not_coarsened():
     assert coarsened_steps(shared_kernel) == 0
 
 
 @pytest.mark.parametrize("spare", [0, 17, BLOCK - 1])
 @pytest.mark.costly
-def test_error_names_the_block_and_the_thread_of_the_launch(spare, monkeypatch):
+def test_an_error_in_a_merged_block_names_the_block_and_thread_of_the_launch(spare, monkeypatch):
     monkeypatch.setenv("GPUKIT_THREADS", "1")
     with pytest.raises(errors.OutOfBounds) as caught:
         past_kernel[100, BLOCK](np.zeros(5 * BLOCK + spare, np.int64), 100 * BLOCK)
@@ -248,7 +248,7 @@ def test_error_names_the_block_and_the_thread_of_the_launch(spare, monkeypatch):
 
 @cuda.jit
 def past_kernel(x, n):
-    """Go on to n, whatever the size of x."""
+    """Read x up to n, whatever its size."""
     own = 0
     for i in range(cuda.grid(1), n, cuda.gridsize(1)):
         own += x[i]
@@ -257,7 +257,7 @@ def past_kernel(x, n):
         x[0] = own
 
 
-def test_error_of_a_later_block_behind_the_barrier_names_that_block(monkeypatch):
+def test_an_error_after_the_barrier_names_its_block(monkeypatch):
     monkeypatch.setenv("GPUKIT_THREADS", "1")
     with pytest.raises(errors.OutOfBounds) as caught:
         sums_kernel[40, BLOCK](np.ones(10_000, np.int64), np.zeros(37, np.int64))

@@ -1,4 +1,4 @@
-"""Kernels made at random give the same answer compiled and interpreted."""
+"""Differential tests: random kernels give the same results compiled and interpreted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, note, settings
 from gpukit import cuda
 from gpukit.compiler.emit import kernel_memory, unroll_and_jam
 from tests.compiler import agreement
-from tests.compiler.strategies import Program, make_program, plain_cuda, programs, walking_programs
+from tests.compiler.strategies import Program, make_program, plain_cuda, programs, striding_programs
 
 pytestmark = pytest.mark.random
 
-# Each example compiles a kernel, one to three seconds: more of them where there is time.
+# Each example compiles a kernel, which takes one to three seconds.
 EXAMPLES = int(os.environ.get("GPUKIT_EXAMPLES", "20"))
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -31,7 +31,7 @@ MANY = settings(
 
 
 def agree(program: Program) -> None:
-    """Run a kernel compiled and interpreted, and demand the same of both."""
+    """Run a kernel compiled and interpreted and assert that the results are equal."""
     arguments = program.arguments()
     launch = (program.grid, program.block)
     wanted = agreement.expected(program.load(plain_cuda()), *launch, tuple(arguments.values()))
@@ -42,35 +42,37 @@ def agree(program: Program) -> None:
 
 @MANY
 @given(programs(budget=6))
-def test_made_kernels_give_the_same_answer_compiled_and_interpreted(program: Program) -> None:
+def test_random_kernels_give_the_same_results_compiled_and_interpreted(program: Program) -> None:
     note(str(program))
     agree(program)
 
 
 @MANY
-@given(walking_programs(budget=3))
-def test_so_do_kernels_that_begin_with_a_walk_of_the_whole_grid(program: Program) -> None:
+@given(striding_programs(budget=3))
+def test_random_kernels_that_begin_with_grid_stride_loops_give_the_same_results(
+    program: Program,
+) -> None:
     note(str(program))
     agree(program)
 
 
-def test_some_of_them_are_coarsened_and_some_do_rounds_together(monkeypatch, tmp_path):
-    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))  # what is on the disk is not compiled
-    found: dict[str, set[int]] = {"coarsened": set(), "together": set()}
-    makers = (
+def test_some_random_kernels_are_coarsened_and_some_loops_are_jammed(monkeypatch, tmp_path):
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))  # cached kernels would not be compiled
+    found: dict[str, set[int]] = {"coarsened": set(), "jammed": set()}
+    decisions = (
         (kernel_memory.Memory, "_coarsened_blocks", "coarsened"),
-        (unroll_and_jam, "pays", "together"),
+        (unroll_and_jam, "pays", "jammed"),
     )
-    for owner, name, kind in makers:
+    for owner, name, kind in decisions:
         original = getattr(owner, name)
 
-        def noted(*given, original=original, kind=kind):
-            made = original(*given)
-            found[kind].add(made)
-            return made
+        def recorded(*arguments, original=original, kind=kind):
+            result = original(*arguments)
+            found[kind].add(result)
+            return result
 
-        monkeypatch.setattr(owner, name, noted)
+        monkeypatch.setattr(owner, name, recorded)
     for seed in range(8):
-        agree(make_program(random.Random(seed).randint, 3, walks=True))
+        agree(make_program(random.Random(seed).randint, 3, strides=True))
     assert max(found["coarsened"]) > 1
-    assert found["together"] == {False, True}
+    assert found["jammed"] == {False, True}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("mode", MODES, ids=["plain", "check", "prof
 
 
 @cuda.jit
-def next_place_kernel(count, out):
+def next_element_kernel(count, out):
     out[cuda.atomic.add(count, 0, 1)] += cuda.threadIdx.x
 
 
@@ -25,25 +25,25 @@ def next_row_kernel(count, out):
 
 
 @cuda.jit(device=True)
-def taken(count):
+def next_index(count):
     return cuda.atomic.add(count, 0, 1)
 
 
 @cuda.jit
 def next_by_function_kernel(count, out):
-    out[taken(count)] += cuda.threadIdx.x
+    out[next_index(count)] += cuda.threadIdx.x
 
 
 @cuda.jit(device=True)
-def drawn(count, n):
-    return cuda.atomic.add(count, 0, 1) if n == 0 else drawn(count, n - 1)
+def next_index_by_recursion(count, n):
+    return cuda.atomic.add(count, 0, 1) if n == 0 else next_index_by_recursion(count, n - 1)
 
 
 @cuda.jit(device=True)
 def add_to_next(count, out, v, n):
     if n > 0:
         return add_to_next(count, out, v, n - 1)
-    out[drawn(count, n)] += v
+    out[next_index_by_recursion(count, n)] += v
     return 0
 
 
@@ -53,16 +53,16 @@ def next_by_recursion_kernel(count, out):
 
 
 @pytest.mark.parametrize(
-    "kernel", [next_place_kernel, next_by_function_kernel, next_by_recursion_kernel]
+    "kernel", [next_element_kernel, next_by_function_kernel, next_by_recursion_kernel]
 )
 @pytest.mark.costly
-def test_index_of_an_element_is_worked_out_once(kernel, mode):
+def test_index_of_an_element_is_evaluated_once(kernel, mode):
     count, out = np.zeros(1, np.int32), np.full(THREADS + 3, 100)
     mode(kernel)[1, THREADS](count, out)
     assert (count[0], sorted(out)) == (THREADS, [100, 100, 100, 100, 101, 102, 103, 104])
 
 
-def test_index_of_a_row_is_worked_out_once(mode):
+def test_index_of_a_row_is_evaluated_once(mode):
     count, out = np.zeros(1, np.int32), np.full((THREADS, 3), 100)
     mode(next_row_kernel)[1, THREADS](count, out)
     assert (count[0], sorted(out.tolist())) == (THREADS, [[100 + t] * 3 for t in range(THREADS)])

@@ -1,4 +1,4 @@
-"""Fields of records and named tuples that are called as an array's own: `size`, `shape`, `T`."""
+"""Fields of records and named tuples with names of array attributes: `size`, `shape`, `T`."""
 
 import collections
 
@@ -10,29 +10,29 @@ from gpukit import cuda, errors
 from tests.compiler.strategies import execute
 
 PLAIN = "weight"
-NUMBERS = {
+SCALARS = {
     "read": "out[i] = r.NAME",
-    "set": "r.NAME = 2 * i",
-    "changed": "r.NAME += 1\nout[i] = r.NAME",
+    "stored": "r.NAME = 2 * i",
+    "updated": "r.NAME += 1\nout[i] = r.NAME",
     "an index": "out[(r.NAME + 1) % 4] = i",
     "the end of a range": "for k in range(r.NAME):\n    out[i] += k",
-    "a bound that the body lowers": (
+    "a bound that the loop body decrements": (
         "k = 0\nwhile k < r.NAME:\n    r.NAME -= 1\n    k += 1\nout[i] = k"
     ),
-    "beside the array's own": "out[i] = a.size + r.NAME",
+    "beside the array's size": "out[i] = a.size + r.NAME",
 }
 BARRIERS = {
-    "of a shared array": (
+    "field of a shared array": (
         "tile = cuda.shared.array(4, a.dtype)\ntile[i].NAME = i\ncuda.syncthreads()\n"
         "out[i] = tile[3 - i].NAME"
     ),
-    "trips that differ": "for k in range(r.NAME):\n    out[i] += k\n    cuda.syncthreads()",
+    "divergent trip count": "for k in range(r.NAME):\n    out[i] += k\n    cuda.syncthreads()",
 }
 ARRAYS = {
     "read": "out[i] = r.NAME[1]",
-    "set": "r.NAME[1] = i",
-    "set outside": "r.NAME[i + 2] = 1",
-    "set far outside": "r.NAME[i + (1 << 28)] = 1",
+    "stored": "r.NAME[1] = i",
+    "stored outside": "r.NAME[i + 2] = 1",
+    "stored far outside": "r.NAME[i + (1 << 28)] = 1",
     "read outside": "out[i] = r.NAME[i - (1 << 30)]",
 }
 TEXT = """
@@ -65,10 +65,10 @@ def in_a_recursive_function(a, out):
 """
 
 
-def outcome(name, body, place, kind, row="a[i]"):
-    """Return what a launch leaves and finds, the field's name left out."""
+def outcome(name, body, kernel_name, kind, row="a[i]"):
+    """Return the results and findings of a launch, without the name of the field."""
     lines = body.replace("NAME", name).replace("\n", "\n    ")
-    kernel = execute(TEXT.replace("BODY", lines).replace("ROW", row), cuda)[place]
+    kernel = execute(TEXT.replace("BODY", lines).replace("ROW", row), cuda)[kernel_name]
     if row == "a":
         a = collections.namedtuple("Config", [name, "x"])(np.arange(2), 5)
     else:
@@ -80,7 +80,7 @@ def outcome(name, body, place, kind, row="a[i]"):
         kernel[1, 4](a, plain)
         failed = None
     except errors.OutOfBounds as error:
-        failed = error.index, error.shape, _words(error).replace(f"r.{name}", f"r.{PLAIN}")
+        failed = error.index, error.shape, _message(error).replace(f"r.{name}", f"r.{PLAIN}")
     left = a[0] if row == "a" else a[name]
     return (
         plain.tolist(),
@@ -91,39 +91,39 @@ def outcome(name, body, place, kind, row="a[i]"):
     )
 
 
-def _words(error):
+def _message(error):
     return str(error).partition("\n")[2]  # without the file
 
 
-PLACES = ["in_a_kernel", "in_a_device_function", "in_a_recursive_function"]
-BESIDE = ["in_a_device_function", "in_a_recursive_function"]
+KERNELS = ["in_a_kernel", "in_a_device_function", "in_a_recursive_function"]
+FUNCTIONS = ["in_a_device_function", "in_a_recursive_function"]
 
 
-@pytest.mark.parametrize("body", NUMBERS)
+@pytest.mark.parametrize("body", SCALARS)
 @pytest.mark.costly
-def test_number_in_a_record_is_the_same_under_any_name(body):
-    expected = outcome(PLAIN, NUMBERS[body], "in_a_kernel", ())
-    assert outcome("size", NUMBERS[body], "in_a_kernel", ()) == expected
+def test_a_scalar_field_behaves_the_same_under_any_name(body):
+    expected = outcome(PLAIN, SCALARS[body], "in_a_kernel", ())
+    assert outcome("size", SCALARS[body], "in_a_kernel", ()) == expected
 
 
-@pytest.mark.parametrize("place", BESIDE)
+@pytest.mark.parametrize("kernel_name", FUNCTIONS)
 @pytest.mark.slow
-def test_number_in_a_record_is_the_same_in_functions_under_any_name(place):
-    body = NUMBERS["a bound that the body lowers"]
-    assert outcome("size", body, place, ()) == outcome(PLAIN, body, place, ())
+def test_a_scalar_field_behaves_the_same_in_device_functions(kernel_name):
+    body = SCALARS["a bound that the loop body decrements"]
+    assert outcome("size", body, kernel_name, ()) == outcome(PLAIN, body, kernel_name, ())
 
 
 @pytest.mark.parametrize(
     "name", ["shape", "ndim", "nbytes", "strides", "T", "dtype", "flat", "sum"]
 )
 @pytest.mark.costly
-def test_field_is_set_under_any_name_that_an_array_has(name):
-    expected = outcome(PLAIN, NUMBERS["changed"], "in_a_kernel", ())
-    assert outcome(name, NUMBERS["changed"], "in_a_kernel", ()) == expected
+def test_a_field_may_have_the_name_of_any_array_attribute(name):
+    expected = outcome(PLAIN, SCALARS["updated"], "in_a_kernel", ())
+    assert outcome(name, SCALARS["updated"], "in_a_kernel", ()) == expected
 
 
 @pytest.mark.parametrize("body", BARRIERS)
-def test_number_beside_barriers_is_the_same_under_any_name(body):
+def test_a_scalar_field_behaves_the_same_beside_barriers(body):
     def kinds(name):
         lines = BARRIERS[body].replace("NAME", name).replace("\n", "\n    ")
         kernel = execute(TEXT.replace("BODY", lines).replace("ROW", "a[i]"), cuda)["in_a_kernel"]
@@ -134,26 +134,26 @@ def test_number_beside_barriers_is_the_same_under_any_name(body):
     assert kinds("size") == kinds(PLAIN)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kernel_name", KERNELS)
 @pytest.mark.parametrize("body", ARRAYS)
 @pytest.mark.costly
-def test_array_in_a_record_is_checked_under_any_name(body, place):
-    expected = outcome(PLAIN, ARRAYS[body], place, (2,))
+def test_an_array_field_of_a_record_is_bounds_checked_under_any_name(body, kernel_name):
+    expected = outcome(PLAIN, ARRAYS[body], kernel_name, (2,))
     assert ("outside" in body) == (expected[3] is not None)
-    assert outcome("shape", ARRAYS[body], place, (2,)) == expected
+    assert outcome("shape", ARRAYS[body], kernel_name, (2,)) == expected
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kernel_name", KERNELS)
 @pytest.mark.parametrize("body", ARRAYS)
 @pytest.mark.costly
-def test_array_in_a_named_tuple_is_checked_under_any_name(body, place):
-    expected = outcome(PLAIN, ARRAYS[body], place, (2,), row="a")
+def test_an_array_in_a_named_tuple_is_bounds_checked_under_any_name(body, kernel_name):
+    expected = outcome(PLAIN, ARRAYS[body], kernel_name, (2,), row="a")
     assert ("outside" in body) == (expected[3] is not None)
-    assert outcome("shape", ARRAYS[body], place, (2,), row="a") == expected
+    assert outcome("shape", ARRAYS[body], kernel_name, (2,), row="a") == expected
 
 
 @pytest.mark.parametrize("name", ["shape", "size", "T"])
-def test_what_an_array_has_cannot_be_set(name):
+def test_attributes_of_an_array_cannot_be_assigned(name):
     kernel = execute(f"@cuda.jit\ndef kernel(a):\n    a.{name} = 3\n", cuda)["kernel"]
     with pytest.raises(errors.Invalid, match=f"cannot set the {name} of an array"):
         kernel[1, 1](np.zeros(3))

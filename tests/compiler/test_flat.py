@@ -1,4 +1,4 @@
-"""Elements of `a.flat`, and indices beside `np.newaxis`: NumPy's elements, checked and seen."""
+"""`a.flat[i]` and indices beside `np.newaxis`: NumPy's elements, bounds checks, findings."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def copy_kernel(a, out):
 
 @pytest.mark.parametrize("shape", [(24,), (4, 6), (2, 3, 4), (1, 24, 1)])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_flat_counts_in_the_order_of_rows_whatever_the_memory_does(shape, order):
+def test_flat_is_in_row_major_order_for_any_memory_layout(shape, order):
     a = np.asarray(np.arange(24.0).reshape(shape), order=order)
     out = np.zeros((3, 8))
     copy_kernel[1, 1](a, out)
@@ -29,9 +29,9 @@ def element(a, i):
 
 
 @cuda.jit(device=True)
-def deep_element(a, i, depth):
+def element_by_recursion(a, i, depth):
     if depth > 0:
-        return deep_element(a, i, depth - 1)
+        return element_by_recursion(a, i, depth - 1)
     return a.flat[i]
 
 
@@ -59,7 +59,7 @@ def device_kernel(a, i):
 
 @cuda.jit
 def recursive_kernel(a, i):
-    a[0, 0] = deep_element(a, i, 2)
+    a[0, 0] = element_by_recursion(a, i, 2)
 
 
 @cuda.jit
@@ -67,7 +67,7 @@ def new_axis_kernel(a, i):
     a[0, None, i] = 1
 
 
-OUTSIDE = [
+KERNELS = [
     store_kernel,
     load_kernel,
     counted_kernel,
@@ -78,14 +78,14 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("i", [12, -13, 1 << 40, -(1 << 40)])
-@pytest.mark.parametrize("kernel", OUTSIDE)
-def test_index_outside_is_an_error_and_no_crash(kernel, i):
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_an_index_outside_the_array_raises_out_of_bounds(kernel, i):
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 1](np.zeros((3, 4)), i)
 
 
-@pytest.mark.parametrize("kernel", OUTSIDE[:-1])
-def test_negative_index_counts_from_the_end(kernel):
+@pytest.mark.parametrize("kernel", KERNELS[:-1])
+def test_a_negative_index_counts_from_the_end(kernel):
     a = np.arange(12.0).reshape(3, 4)
     kernel[1, 1](a, -1)
     assert (a[-1, -1] == 1) if kernel in (store_kernel, counted_kernel) else (a[0, 0] == 11)
@@ -96,6 +96,6 @@ def race_kernel(a):
     a.flat[cuda.threadIdx.x // 2] = cuda.threadIdx.x
 
 
-def test_race_in_flat_is_found():
+def test_a_race_through_flat_is_found():
     report = gpukit.check(race_kernel)[1, 24](np.zeros((3, 4)))
     assert {finding.kind for finding in report.errors} == {"global-race"}

@@ -1,4 +1,4 @@
-"""float32 mathematics of the CPU target: CUDA's bounds and special values, vectors, no branches."""
+"""float32 mathematics of the CPU target: CUDA's error bounds, special values, vectorization."""
 
 import math
 import operator
@@ -25,7 +25,7 @@ ONE = sorted(set(FUNCTIONS) - set(TWO))
 
 
 def run(called, *arrays, checked=False):
-    """Return what a kernel of this file makes of float32s, or of arrays of another type."""
+    """Return the results of a kernel of this file, at least as float32."""
     arrays = [np.asarray(a) for a in arrays]
     out = np.full_like(arrays[0], NAN, dtype=np.result_type(arrays[0], np.float32))
     launched = gpukit.check(called) if checked else called
@@ -38,7 +38,7 @@ def single(*values):
 
 
 def sample(count=50_001):
-    """Return bit patterns of all kinds and numbers of ordinary sizes."""
+    """Return random bit patterns and numbers of ordinary magnitude."""
     draw = np.random.default_rng(20261126)
     bits = draw.integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
     ordinary = 4 * draw.standard_normal(count, np.float32)
@@ -46,13 +46,13 @@ def sample(count=50_001):
 
 
 def samples(name):
-    """Return the arguments of a function, an array each."""
+    """Return one array per argument of a function."""
     x = sample()
     return (x, np.random.default_rng(1).permutation(x)) if name in TWO else (x,)
 
 
-def off(name, *arrays, found):
-    """Return the largest error in units in the last place, without and with rounding."""
+def error_in_ulp(name, *arrays, found):
+    """Return the largest error in units in the last place, before or after rounding."""
     with np.errstate(all="ignore"):
         right = FUNCTIONS[name][1](*(a.astype(np.float64) for a in arrays))
     error, _, steps, _ = worst(found, right)
@@ -61,34 +61,34 @@ def off(name, *arrays, found):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.costly
-def test_results_are_within_what_cuda_promises(name):
+def test_results_are_within_cudas_error_bounds(name):
     arrays = samples(name)
     found = run(KERNELS[name], *arrays)
-    assert off(name, *arrays, found=found) <= FUNCTIONS[name][2]
+    assert error_in_ulp(name, *arrays, found=found) <= FUNCTIONS[name][2]
 
 
-# Functions that a kernel calls itself; Numba has compiled those of device functions already.
+# Not the functions that are device functions, which Numba has compiled already.
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "cbrt"}))
 @pytest.mark.costly
-def test_results_are_within_what_cuda_promises_without_fused_multiplication(name, monkeypatch):
+def test_results_are_within_cudas_error_bounds_without_fma_instructions(name, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     monkeypatch.setattr(half_convert, "in_hardware", lambda context, feature="": False)
-    with native.listing() as made:
+    with native.listing() as code:
         found = run(kernel(name), *samples(name))
-    assert "llvm.fma" not in made["llvm"]
-    assert off(name, *samples(name), found=found) <= FUNCTIONS[name][2]
+    assert "llvm.fma" not in code["llvm"]
+    assert error_in_ulp(name, *samples(name), found=found) <= FUNCTIONS[name][2]
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1))
-def test_tanh_of_any_number_is_within_two_places(values):
+def test_tanh_of_any_number_is_within_two_ulp(values):
     x = single(*values)
     right = np.tanh(x.astype(np.float64))
-    places = np.spacing(np.abs(right).astype(np.float32))
-    assert (np.abs(run(KERNELS["tanh"], x) - right) / places).max() <= 2
+    ulp = np.spacing(np.abs(right).astype(np.float32))
+    assert (np.abs(run(KERNELS["tanh"], x) - right) / ulp).max() <= 2
 
 
-# Arguments, then the result. `special_functions` has those that are special in every type, but not
-# of np.exp2 and cuda.rsqrt.
+# Arguments, then the result. Values that are special in every type are in `special_functions`,
+# except those of np.exp2 and cuda.rsqrt.
 LIMITS = {
     "exp": [(89, INF), (-104, 0), (-103, LEAST)],
     "exp2": [
@@ -146,16 +146,16 @@ def test_results_at_the_limits_of_float32_are_exact(name):
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
-def test_the_angles_nearest_to_a_quarter_turn_keep_all_digits(name):
-    """Of float32s 16367173 * 2**72 is the nearest to a multiple of pi / 2, but for small ones."""
+def test_range_reduction_is_accurate_next_to_multiples_of_half_pi(name):
+    """Of large float32s, 16367173 * 2**72 is the nearest to a multiple of pi / 2."""
     x = single(16367173 * 2.0**72, -16367173 * 2.0**72, PI, PI / 2, 1e10, MOST, -MOST)
     found = run(KERNELS[name], x)
-    assert off(name, x, found=found) <= 1
+    assert error_in_ulp(name, x, found=found) <= 1
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.costly
-def test_a_checked_launch_gives_the_bits_of_a_plain_one(name):
+def test_a_checked_launch_is_bit_identical_to_a_plain_one(name):
     arrays = [a[::37] for a in samples(name)]
     plain, checked = (run(KERNELS[name], *arrays, checked=c) for c in (False, True))
     np.testing.assert_array_equal(plain.view(np.uint32), checked.view(np.uint32))
@@ -163,19 +163,19 @@ def test_a_checked_launch_gives_the_bits_of_a_plain_one(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.costly
-def test_loops_over_threads_are_vectors_and_call_no_function(name, monkeypatch):
+def test_loops_over_threads_are_vectorized_and_call_no_function(name, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
-    with native.listing() as made:
+    with native.listing() as code:
         run(kernel(name), *(single(1, 2, 3) for _ in range(2 if name in TWO else 1)))
-    called = set(re.findall(r"call [^@\n]*@([\w.]+)\(", made["llvm"]))
+    called = set(re.findall(r"call [^@\n]*@([\w.]+)\(", code["llvm"]))
     own = re.compile(r"llvm\.|Py|gpukit_")
     assert [c for c in called if not own.match(c)] == []
-    assert re.search(r"fmul <\d+ x (float|double)>|fdiv <\d+ x float>", made["llvm"])
+    assert re.search(r"fmul <\d+ x (float|double)>|fdiv <\d+ x float>", code["llvm"])
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.costly
-def test_fastmath_keeps_results_of_finite_numbers(name):
+def test_fastmath_keeps_the_error_bounds_for_finite_results(name):
     fast = cuda.jit(fastmath=True)(KERNELS[name].py_func)
     arrays = samples(name)
     with np.errstate(all="ignore"):
@@ -183,7 +183,7 @@ def test_fastmath_keeps_results_of_finite_numbers(name):
     finite = np.isfinite(right) & np.all([np.isfinite(a) for a in arrays], axis=0)
     arrays = [a[finite] for a in arrays]
     found = run(fast, *arrays)
-    assert off(name, *arrays, found=found) <= FUNCTIONS[name][2]
+    assert error_in_ulp(name, *arrays, found=found) <= FUNCTIONS[name][2]
 
 
 NUMPY = {"pow": "power"} | {n: f"arc{n[1:]}" for n in (*ONE, "atan2") if n[0] == "a"}
@@ -191,7 +191,7 @@ NUMPY = {"pow": "power"} | {n: f"arc{n[1:]}" for n in (*ONE, "atan2") if n[0] ==
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "erf", "erfc", "rsqrt", "cbrt"}))
 @pytest.mark.costly
-def test_numpys_name_means_the_same_function(name):
+def test_numpys_functions_are_the_same_functions(name):
     function = getattr(np, NUMPY.get(name, name))
 
     @cuda.jit
@@ -211,7 +211,7 @@ def test_numpys_name_means_the_same_function(name):
     np.testing.assert_array_equal(found, run(KERNELS[name], *arrays))
 
 
-def test_all_spellings_of_a_power_mean_the_same_function():
+def test_all_spellings_of_a_power_are_the_same_function():
     @cuda.jit
     def spelled_kernel(x, y, out):
         i = cuda.grid(1)
@@ -233,7 +233,7 @@ def test_all_spellings_of_a_power_mean_the_same_function():
     np.testing.assert_array_equal(out, want)
 
 
-def test_a_whole_power_is_a_product():
+def test_an_integer_power_is_a_product():
     @cuda.jit
     def cube_kernel(x, out):
         i = cuda.grid(1)
@@ -246,7 +246,7 @@ def test_a_whole_power_is_a_product():
 
 @pytest.mark.parametrize("name", ["expf", "sinf", "logf", "powf", "exp10f"])
 @pytest.mark.costly
-def test_fast_functions_of_libdevice_are_the_exact_ones(name):
+def test_fast_functions_of_libdevice_are_the_accurate_ones(name):
     exact, fast = getattr(cuda.libdevice, name), getattr(cuda.libdevice, f"fast_{name}")
 
     @cuda.jit
@@ -268,20 +268,20 @@ def test_fast_functions_of_libdevice_are_the_exact_ones(name):
 
 @pytest.mark.parametrize("name", sorted(set(ONE) - {"exp10"}))
 @pytest.mark.costly
-def test_float64_is_left_to_the_c_library(name):
+def test_float64_functions_are_those_of_the_c_library(name):
     x = np.linspace(0.01, 0.99, 1001) + (name == "acosh")
     found, right = run(KERNELS[name], x), FUNCTIONS[name][1](x)
     np.testing.assert_allclose(found, right, rtol=1e-14)
 
 
-def test_an_integer_is_taken_as_float64():
+def test_an_integer_argument_is_converted_to_float64():
     x, out = np.arange(-3, 4), np.full(7, NAN)
     KERNELS["tanh"][1, 7](x, out)
     np.testing.assert_allclose(out, np.tanh(x), rtol=1e-14)
 
 
-def test_functions_that_numba_compiles_elsewhere_stay_as_they_are():
-    """Before, while and after a kernel uses the same function."""
+def test_njit_functions_keep_numbas_own_mathematics():
+    """This holds before, while and after a kernel uses the same function."""
 
     def power(x):
         return math.exp(x) * x ** np.float32(0.3)
@@ -297,9 +297,9 @@ def test_functions_that_numba_compiles_elsewhere_stay_as_they_are():
 
     run(power_kernel, single(1, 2, 3))
     assert after(np.float32(1.7)) == wanted
-    made = after.inspect_llvm((numba.float32,))
-    assert "gpukit" not in made
-    assert re.search(r"@(expf|llvm\.exp\.f32)\(", made)
+    text = after.inspect_llvm((numba.float32,))
+    assert "gpukit" not in text
+    assert re.search(r"@(expf|llvm\.exp\.f32)\(", text)
 
 
 @cuda.jit(device=True)
@@ -326,13 +326,13 @@ def row_kernel(x, out):
         (row_kernel, "out[i] = (x[i] ** out[i])[0]", "computes with a whole array"),
     ],
 )
-def test_errors_are_told_of_what_is_written(called, line, rule):
+def test_errors_quote_the_line_as_written(called, line, rule):
     with pytest.raises(gpukit.errors.GpukitError, match=rule) as caught:
         called[1, 4](np.ones((4, 4), np.float32), np.ones(4, np.float32))
     assert line in str(caught.value)
 
 
-def test_a_formula_is_traced_once_and_written_once_a_kernel():
+def test_a_formula_is_traced_once():
     @cuda.jit
     def twice_kernel(x, out):
         i = cuda.grid(1)

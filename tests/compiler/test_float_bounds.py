@@ -1,4 +1,4 @@
-"""Loops whose bounds are floats: Numba takes them, and cuts each bound of a range off."""
+"""Loops with float bounds: Numba accepts them and truncates each bound of a range."""
 
 import ast
 
@@ -26,14 +26,14 @@ def floor_kernel(a, out):
 
 
 @cuda.jit
-def parts_kernel(start, stop, step, out):
+def range_kernel(start, stop, step, out):
     i = cuda.grid(1)
     for k in range(start, stop, step):
         out[i] += 1 + k
 
 
 @cuda.jit
-def left_kernel(start, stop, step, out):
+def break_kernel(start, stop, step, out):
     t = cuda.threadIdx.x
     for k in range(start, stop, step):
         out[t] += 1 + k
@@ -42,7 +42,7 @@ def left_kernel(start, stop, step, out):
 
 
 @cuda.jit
-def uneven_kernel(start, stop, step, out):
+def divergent_kernel(start, stop, step, out):
     t = cuda.threadIdx.x
     for k in range(start, stop + t % 2, step):
         out[t] += 1 + k
@@ -50,7 +50,7 @@ def uneven_kernel(start, stop, step, out):
 
 
 @pytest.mark.parametrize("size", [0, 7, 8, 61, 64])
-def test_quotient_is_cut_off_when_it_bounds_a_range(size):
+def test_a_quotient_that_bounds_a_range_is_truncated(size):
     a, out = np.arange(size, dtype=np.float64), np.zeros(2 * BLOCK)
     quotient_kernel[2, BLOCK](a, out)
     wanted = a[: size // BLOCK * BLOCK].reshape(-1, BLOCK).sum(0)
@@ -68,8 +68,8 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("start", "stop", "step"), BOUNDS)
-@pytest.mark.parametrize("kernel", [parts_kernel, left_kernel], ids=["no_barrier", "break"])
-def test_every_bound_is_cut_off_towards_zero(kernel, start, stop, step):
+@pytest.mark.parametrize("kernel", [range_kernel, break_kernel], ids=["no_barrier", "break"])
+def test_every_bound_is_truncated_towards_zero(kernel, start, stop, step):
     out = np.zeros(BLOCK)
     kernel[1, BLOCK](start, stop, step, out)
     rounds = range(int(start), int(stop), int(step))
@@ -77,9 +77,9 @@ def test_every_bound_is_cut_off_towards_zero(kernel, start, stop, step):
 
 
 @pytest.mark.parametrize(("start", "stop", "step"), [(0, 2.5, 1), (0.5, 0.5, 1)])
-def test_bound_is_cut_off_when_it_differs_between_threads_that_meet(start, stop, step):
+def test_a_bound_that_differs_between_synchronizing_threads_is_truncated(start, stop, step):
     out = np.zeros(BLOCK)
-    uneven_kernel[1, BLOCK](start, stop, step, out)
+    divergent_kernel[1, BLOCK](start, stop, step, out)
     wanted = [sum(1 + k for k in range(int(start), int(stop + t % 2))) for t in range(BLOCK)]
     np.testing.assert_array_equal(out, wanted)
 
@@ -101,23 +101,23 @@ def from_float_kernel(out, n):
 
 
 @pytest.mark.parametrize("n", [0.0, 0.5, 9.0, 9.5, 16.25, np.nan])
-def test_while_compares_with_the_float_itself(n):
+def test_while_compares_with_the_untruncated_float(n):
     out = np.zeros(20)
     below_float_kernel[1, BLOCK](out, n)
     np.testing.assert_array_equal(out, np.arange(20) < n)
 
 
 @pytest.mark.parametrize("n", [9.5, 16])
-def test_while_that_begins_at_a_float_keeps_its_half(n):
+def test_while_that_starts_at_a_float_does_not_truncate_it(n):
     out = np.zeros(20)
     from_float_kernel[1, BLOCK](out, n)
     starts = np.arange(BLOCK) / 2
-    places = np.concatenate([np.arange(s, n, BLOCK) for s in starts]).astype(int)
-    np.testing.assert_array_equal(out, np.bincount(places, minlength=20))
+    indices = np.concatenate([np.arange(s, n, BLOCK) for s in starts]).astype(int)
+    np.testing.assert_array_equal(out, np.bincount(indices, minlength=20))
 
 
-@pytest.mark.skipif(target.wanted() == "cuda", reason="there are no loops of ours")
-def test_loop_over_a_quotient_becomes_the_loops_of_a_whole_bound():
+@pytest.mark.skipif(target.wanted() == "cuda", reason="Numba generates no loops")
+def test_a_range_over_a_quotient_compiles_to_the_same_loops_as_over_an_integer():
     a = np.zeros(4)
     shapes = [
         [type(n).__name__ for n in ast.walk(ast.parse(gpukit.explain(k, a, a))) if _is_flow(n)]

@@ -1,4 +1,4 @@
-"""Advice that works: a mistake, what is said of it, and the kernel that follows the advice."""
+"""The advice in an error message works: each mistake, its advice and the corrected kernel."""
 
 import math
 import os
@@ -14,7 +14,7 @@ from tests.compiler import texts
 
 SIGNATURE = "a, f, u, w, out"
 
-# What is wrong, a part of what is said, and the same with the advice followed.
+# A mistake, part of the advice, and the body that follows the advice.
 UNKNOWN = [
     ("out[0] = floor(f[0])", "write math.floor", "out[0] = math.floor(f[0])"),
     ("out[0] = sqrt(f[0])", "write math.sqrt", "out[0] = math.sqrt(f[0])"),
@@ -71,32 +71,32 @@ def launch(body):
 
 @pytest.mark.parametrize(("wrong", "advice", "right"), UNKNOWN + FLOATS)
 @pytest.mark.costly
-def test_advice_makes_the_kernel_run_when_it_is_followed(wrong, advice, right):
+def test_a_kernel_that_follows_the_advice_runs(wrong, advice, right):
     with pytest.raises(errors.CompileError) as got:
         launch(wrong)
     assert advice in got.value.fix
     launch(right)
 
 
-def test_a_variable_of_two_types_is_named_with_both_lines_and_types():
+def test_an_error_about_a_variable_of_two_types_names_both_lines_and_types():
     with pytest.raises(errors.KernelTypeError) as got:
         launch("v = w[0]\nfor n in range(4):\n    v <<= np.uint32(1)\n    v += 1\nout[0] = v & 7")
     assert "v is a float64: it is uint64 in line 5 and int64 in line 6" in got.value.message
 
 
-def test_a_module_is_spelled_as_the_kernel_has_imported_it():
+def test_advice_uses_the_name_under_which_a_module_is_imported():
     with pytest.raises(errors.CompileError) as got:
         texts.kernel_of("a[0] = floor(a[0])", m=math, math=os)[1, 1](np.ones(1))
     assert got.value.fix == "write m.floor"
 
 
-def test_a_module_that_is_not_imported_comes_with_its_import():
+def test_advice_to_use_a_missing_module_includes_its_import():
     with pytest.raises(errors.CompileError) as got:
         texts.kernel_of("a[0] = floor(a[0])", math=None)[1, 1](np.ones(1))
     assert "`import math` at the top" in got.value.fix
 
 
-def test_an_error_in_a_function_of_another_file_is_shown_there():
+def test_an_error_in_a_gufunc_names_its_file_and_line():
     @ufuncs.guvectorize(["void(float32[:,:], float32[:,:])"], "(m,n)->(m,n)")
     def wrong(A, C):
         C[0, 0, 0] = A[0, 0]
@@ -107,13 +107,13 @@ def test_an_error_in_a_function_of_another_file_is_shown_there():
     assert got.value.source == "C[0, 0, 0] = A[0, 0]"
 
 
-def test_text_in_an_element_of_two_axes_is_no_tuple():
+def test_storing_text_in_a_2d_array_is_not_reported_as_a_tuple():
     with pytest.raises(errors.KernelTypeError, match=r"Text \(a str\) cannot be stored"):
         texts.kernel_of("a[0, 0] = 'x'")[1, 1](np.ones((2, 2)))
 
 
 @pytest.mark.slow
-def test_a_finding_in_an_array_function_names_the_element_that_the_function_names(tmp_path):
+def test_a_finding_in_a_gufunc_names_the_element_by_the_gufuncs_own_indices(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import numpy as np\nfrom numba import guvectorize\n"

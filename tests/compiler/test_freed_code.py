@@ -1,4 +1,4 @@
-"""Kernels that nobody holds any more take their machine code with them."""
+"""A kernel's machine code is freed with the last reference to the kernel."""
 
 import gc
 from pathlib import Path
@@ -36,7 +36,7 @@ def loaded():
 
 @pytest.mark.skipif(not MAPS.exists(), reason="needs /proc")
 @pytest.mark.slow
-def test_memory_maps_stay_as_they_are_when_a_kernel_is_made_again_and_again():
+def test_redefining_a_kernel_repeatedly_leaks_no_memory_maps():
     launched()
     gc.collect()
     before = MAPS.read_bytes().count(b"\n")
@@ -45,7 +45,7 @@ def test_memory_maps_stay_as_they_are_when_a_kernel_is_made_again_and_again():
     assert MAPS.read_bytes().count(b"\n") < before + 100
 
 
-def test_code_is_freed_when_its_kernel_is_dropped():
+def test_code_is_freed_when_its_kernel_is_deleted():
     before = loaded()
     kernel = launched(2.0)
     assert loaded() == before + 1
@@ -53,7 +53,7 @@ def test_code_is_freed_when_its_kernel_is_dropped():
     assert loaded() == before
 
 
-def test_code_is_loaded_once_when_two_kernels_have_the_same():
+def test_kernels_with_identical_code_load_it_once():
     before = loaded()
     kernels = [launched(3.0) for _ in range(5)]
     assert loaded() == before + 1
@@ -69,7 +69,7 @@ def test_code_stays_while_another_kernel_uses_it():
     assert (a == 4).all()
 
 
-def test_kernel_that_was_compiled_here_is_dropped_too(tmp_path, monkeypatch):
+def test_code_of_a_kernel_that_was_not_cached_is_freed_too(tmp_path, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))
     before = loaded()
     kernel = launched(5.0)

@@ -1,4 +1,4 @@
-"""`cuda.cg.this_grid()` may stand alone in a branch: it is only a name for all threads."""
+"""Grid groups: `cuda.cg.this_grid()` may be called by some threads, `sync()` only by all."""
 
 import numpy as np
 import pytest
@@ -30,27 +30,27 @@ def unnamed(out, after, choose):
 
 
 @pytest.mark.parametrize("kernel", [named, unnamed])
-def test_a_branch_may_hold_nothing_but_the_grid_group(kernel):
+def test_a_grid_group_may_be_created_in_a_branch(kernel):
     out, after = np.full((2, 7), np.nan)
     kernel[1, 7](out, after, True)
     assert after.tolist() == [6, 5, 4, 3, 2, 1, 0]
 
 
 @pytest.mark.skipif(target.wanted() == "cuda", reason="a GPU hangs")
-def test_a_plain_launch_stops_where_only_some_threads_synchronise_the_grid():
+def test_a_plain_launch_stops_when_only_some_threads_call_grid_sync():
     x, middle, out = np.full((3, 54), 2.0)
     with pytest.raises(errors.BarrierDivergence, match="threads 0-21 of block 1, but not by"):
         guarded_sync.kernel[2, 32](x, middle, out)
 
 
-def test_a_guard_that_holds_for_all_threads_may_hold_the_synchronisation_of_the_grid():
+def test_grid_sync_may_be_guarded_by_a_condition_that_holds_for_all_threads():
     x = np.arange(64.0)
     middle, out = np.full((2, 64), np.nan)
     guarded_sync.kernel[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()
 
 
-def test_threads_that_have_returned_need_not_synchronise_the_grid():
+def test_grid_sync_does_not_wait_for_threads_that_have_returned():
     x = np.arange(54.0)
     middle, out = np.full((2, 54), np.nan)
     returned_sync.kernel[2, 32](x, middle, out)

@@ -1,4 +1,4 @@
-"""float16 in Numba's CPU target: bits, conversions, types, and no calls of libraries.
+"""float16 in Numba's CPU target: bits, conversions, types, and no library calls.
 
 NumPy's float16 is the reference.
 """
@@ -26,11 +26,11 @@ def _quiet_numpy():
 
 
 def singles():
-    """Return float32s that are hard to round: float16s, the middles between them, neighbours."""
+    """Return float32 values that are hard to round: float16s, midpoints, their neighbours."""
     exact = ALL[np.isfinite(ALL)].astype(np.float32)
     ordered = np.unique(exact)
-    middles = (ordered[1:] + ordered[:-1]) / 2
-    hard = np.concatenate([exact, middles, np.float32([65520, -65520, 65519.99, 2**-25])])
+    midpoints = (ordered[1:] + ordered[:-1]) / 2
+    hard = np.concatenate([exact, midpoints, np.float32([65520, -65520, 65519.99, 2**-25])])
     near = [np.nextafter(hard, np.float32(s * np.inf)) for s in (1, -1)]
     special = np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-40, 3e38])
     random = RNG.integers(0, 2**32, 200_000, np.uint32).view(np.float32)
@@ -103,7 +103,7 @@ def test_integers_become_float16(kind):
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
-def test_float16_is_cut_off_to_an_integer_and_held_in_its_range(kind):
+def test_float16_is_truncated_and_clamped_to_an_integer_type(kind):
     info = np.iinfo(kind)
     wide = ALL.astype(np.float64)
     numbers = np.where(np.isfinite(wide), np.trunc(wide), 0).astype(np.int64)
@@ -131,7 +131,7 @@ def test_constants_are_rounded_once():
     assert out[0] == pi
 
 
-def test_float16_decides_branches():
+def test_the_truth_value_of_a_float16_is_numpys():
     out = run("1 if a else 0", np.int64, ALL)
     np.testing.assert_array_equal(out, ALL.astype(bool))
 
@@ -166,7 +166,7 @@ def test_mixed_arithmetic_has_the_type_of_the_cuda_target(other, wanted):
     assert {found["left"], found["right"]} == {wanted}
 
 
-def test_a_literal_integer_makes_float64():
+def test_float16_times_a_literal_integer_is_float64():
     def function(a):
         doubled = a * 2
         return doubled
@@ -175,12 +175,12 @@ def test_a_literal_integer_makes_float64():
 
 
 @pytest.mark.parametrize("function", [math.sin, math.floor, math.trunc, math.sqrt, abs, float])
-def test_functions_of_float16_give_float16(function):
+def test_functions_of_float16_return_float16(function):
     assert cpu_target.typing_context.resolve_function_type(function, (F2,), {}).return_type == F2
 
 
 @pytest.mark.parametrize("kind", [F4, F8, types.int64])
-def test_no_rule_for_another_type_changes(kind):
+def test_typing_rules_of_other_types_do_not_change(kind):
     resolve = cpu_target.typing_context.resolve_function_type
     assert resolve(operator.add, (kind, kind), {}).return_type == kind
     assert resolve(math.floor, (F4,), {}).return_type == types.int64
@@ -193,14 +193,14 @@ def test_installing_twice_changes_nothing():
     assert cpu_target.typing_context.resolve_value_type(operator.add) == before
 
 
-# No calls of functions that may be missing
+# No calls of library functions that may be missing
 
 LIBRARY_CALL = re.compile(
     r"__(?:gnu_[fh]2[fh]_ieee|extendhf\w+|trunc\w+hf\w*|float\w+hf|fix\w*hf\w+)"
 )
 
 
-def test_no_conversion_calls_a_library():
+def test_no_conversion_calls_a_library_function():
     @numba.njit(error_model="numpy")
     def everything(h, f, d, i, u):
         for k in range(h.size):
@@ -239,6 +239,6 @@ assert "hfsf" not in text and "hf2" not in text and "_ieee" not in text
 """
 
 
-def test_a_processor_without_the_instructions_gives_the_same(fresh_python):
+def test_a_processor_without_float16_instructions_gives_the_same_results(fresh_python):
     done = fresh_python("-c", GENERIC, NUMBA_CPU_NAME="generic")
     assert done.returncode == 0, done.stderr

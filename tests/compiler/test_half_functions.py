@@ -1,4 +1,4 @@
-"""Operators, `math` and `cuda.fp16` on float16, compared with NumPy's float16.
+"""Operators, `math` and `cuda.fp16` on float16, against NumPy's float16.
 
 NumPy rounds every operation once, as IEEE 754 says.
 """
@@ -103,7 +103,7 @@ def test_signs_agree_with_numpy(text):
     same_bits(functions()[text], SIGNS[text](ALL))
 
 
-def test_division_by_zero_raises_where_numba_is_told_to_raise():
+def test_division_by_zero_raises_under_numbas_python_error_model():
     @numba.njit(error_model="python")
     def divide(a):
         return np.float32(a[0] / a[1])
@@ -119,7 +119,7 @@ def test_max_and_min_agree_with_python():
     np.testing.assert_array_equal(found, wanted)
 
 
-def test_what_cuda_python_does_not_do_in_float16_is_done_in_float32():
+def test_floor_division_is_computed_in_float32():
     found = run("a // b", np.float32, LEFT, RIGHT)
     wanted = run("a // b", np.float32, LEFT.astype("f4"), RIGHT.astype("f4"))
     np.testing.assert_array_equal(found, wanted)
@@ -129,7 +129,7 @@ def test_what_cuda_python_does_not_do_in_float16_is_done_in_float32():
 
 
 def steps_apart(found, wanted):
-    """Return how many float16s lie between the two, at most."""
+    """Return the largest distance between the two, in float16 steps."""
     assert np.array_equal(np.isnan(found), np.isnan(wanted))
     keys = []
     for values in (found, wanted):
@@ -202,7 +202,7 @@ def test_minus_zero_is_less_than_zero():
 
 
 def rounded(value):
-    """Return a fraction as float16: the nearer neighbour, of two the one with an even last bit."""
+    """Return a fraction rounded to the nearest float16, ties to even."""
     near = np.float16(float(value))
     around = [near, np.nextafter(near, np.float16(np.inf)), np.nextafter(near, np.float16(-np.inf))]
     finite = [x for x in around if np.isfinite(x)]
@@ -211,7 +211,7 @@ def rounded(value):
 
 def test_fused_multiply_add_is_rounded_once():
     a, b, c = RNG.integers(0, 65536, (3, 4000)).astype(np.uint16).view(np.float16)
-    # A product in the middle between two float16s, and a last bit that decides.
+    # A product midway between two float16s, and an addend that decides the rounding.
     a[:2], b[:2], c[:2] = [2049 / 1024 - 1, 1 + 2**-10], [1.5, 1 + 2**-10], [6e-8, -6e-8]
     exact = [
         Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
@@ -225,18 +225,18 @@ def test_fused_multiply_add_is_rounded_once():
     np.testing.assert_array_equal(found, np.array([rounded(exact[i]) for i in keep], np.float16))
 
 
-def test_fused_multiply_add_knows_infinity():
+def test_fused_multiply_add_of_infinities_follows_ieee_754():
     a = np.array([np.inf, np.inf, 65504, np.nan], np.float16)
     b = np.array([1, 0, 2, 1], np.float16)
     found = run("half.hfma(a, b, c)", np.float16, a, b, -b)
     np.testing.assert_array_equal(found, np.array([np.inf, np.nan, np.inf, np.nan], np.float16))
 
 
-def test_functions_take_other_numbers():
+def test_functions_of_fp16_accept_other_numbers():
     found = run("half.hmul(a, 2.5)", np.float16, CHOSEN)
     same_bits(found, CHOSEN * np.float16(2.5))
 
 
-def test_functions_refuse_what_is_no_number():
+def test_functions_of_fp16_refuse_a_tuple():
     with pytest.raises(TypingError, match=r"cuda\.fp16\.hadd works on float16, not on"):
         run("half.hadd(a, (a, a))", np.float16, CHOSEN)

@@ -1,4 +1,4 @@
-"""What is left out of Numba's compiler, and that its other users do not notice."""
+"""Steps of Numba's compiler that kernels skip, and that other users of Numba still run."""
 
 import gc
 import operator
@@ -35,7 +35,7 @@ assert (a == 2).all()
 """
 ARRAYS = """
 import os
-os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"  # kernels may make arrays then
+os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"  # lets kernels create arrays
 import numba, numpy as np
 from gpukit import cuda
 
@@ -63,9 +63,9 @@ print(product(np.eye(3), np.full((3, 3), 2.0))[1, 1])
 def run(fresh_python, tmp_path, text):
     script = tmp_path / "script.py"
     script.write_text(text)
-    made = fresh_python(str(script), GPUKIT_CACHE_DIR=str(tmp_path / "cache"))
-    assert made.returncode == 0, made.stderr
-    return made.stdout.split()
+    done = fresh_python(str(script), GPUKIT_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 def test_first_launch_does_not_import_scipy_linalg(fresh_python, tmp_path):
@@ -73,8 +73,8 @@ def test_first_launch_does_not_import_scipy_linalg(fresh_python, tmp_path):
     assert run(fresh_python, tmp_path, text) == ["False"]
 
 
-def test_kernels_make_arrays_after_numba_has_made_some_elsewhere(fresh_python, tmp_path):
-    # What `njit` allocates by is registered at its first use, and kernels saw it then.
+def test_kernels_may_create_arrays_after_an_njit_function_has(fresh_python, tmp_path):
+    # njit registers its allocation functions at their first use, and kernels could see them.
     assert run(fresh_python, tmp_path, ARRAYS) == ["6", "4"]
 
 
@@ -84,9 +84,7 @@ def test_matrix_products_of_numba_work_after_a_launch(fresh_python, tmp_path):
 
 
 @pytest.mark.parametrize("n", [np.uint64(2**64 - 1), np.uint64(2**63), np.uint64(40)])
-def test_guard_against_an_unsigned_size_of_64_bits_holds(n):
-    from gpukit import cuda
-
+def test_a_guard_against_an_unsigned_64_bit_size_is_exact(n):
     @cuda.jit
     def mark_kernel(out, n):
         i = cuda.grid(1)
@@ -99,9 +97,7 @@ def test_guard_against_an_unsigned_size_of_64_bits_holds(n):
     assert np.isfinite(out).sum() == most
 
 
-def test_guard_with_a_negative_size_lets_no_thread_through():
-    from gpukit import cuda
-
+def test_a_guard_against_a_negative_size_admits_no_thread():
     @cuda.jit
     def mark_kernel(out, n):
         i = cuda.grid(1)
@@ -117,13 +113,13 @@ NAMES = st.sets(st.sampled_from("abcdefgh"), max_size=4)
 
 
 @given(st.data())
-def test_live_variables_are_those_that_numba_finds(data):
+def test_live_variables_are_those_of_numbas_analysis(data):
     blocks = range(data.draw(st.integers(1, 9)))
     graph = controlflow.CFGraph()
     for block in blocks:
         graph.add_node(block)
     for block in blocks[1:]:
-        graph.add_edge(data.draw(st.integers(0, block - 1)), block)  # all can be reached
+        graph.add_edge(data.draw(st.integers(0, block - 1)), block)  # every block is reachable
     for _ in range(data.draw(st.integers(0, 9))):
         graph.add_edge(*(data.draw(st.sampled_from(blocks)) for _ in range(2)))
     graph.set_entry_point(0)
@@ -133,19 +129,19 @@ def test_live_variables_are_those_that_numba_finds(data):
     assert lean.live_map(graph, blocks, uses, defines) == wanted
 
 
-@pytest.mark.parametrize("searching", [True, False])
-def test_the_search_for_cycles_rests_while_a_kernel_is_compiled(searching):
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_is_disabled_while_a_kernel_is_compiled(enabled):
     before = gc.isenabled()
     try:
-        (gc.enable if searching else gc.disable)()
+        (gc.enable if enabled else gc.disable)()
         with lean.kernel_code():
             assert not gc.isenabled()
-        assert gc.isenabled() is searching
+        assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
 
 
-def test_other_users_of_numba_find_live_variables_as_before():
+def test_numbas_own_liveness_analysis_is_restored():
     usual = analysis.compute_live_map
     with lean.kernel_code():
         assert analysis.compute_live_map is lean.live_map
@@ -160,8 +156,8 @@ FLOATS = (types.float32, types.float32)
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """What Numba itself was asked for, call by call."""
+def inferred(monkeypatch):
+    """Calls that reach Numba's own type inference."""
     calls = []
     usual = typing.BaseContext.resolve_function_type
 
@@ -174,67 +170,67 @@ def asked(monkeypatch):
     return calls
 
 
-def test_a_call_is_typed_once_for_each_types_of_its_arguments(asked):
+def test_a_call_is_typed_once_per_tuple_of_argument_types(inferred):
     with lean.kernel_code():
         results = [
             CONTEXT.resolve_function_type(ADD, args, {}).return_type
             for args in (FLOATS, FLOATS, (types.int64, types.int64), FLOATS)
         ]
     assert results == [types.float32, types.float32, types.int64, types.float32]
-    assert asked.count((ADD, FLOATS)) == 1
+    assert inferred.count((ADD, FLOATS)) == 1
 
 
-def test_a_call_is_typed_anew_under_other_flags(asked):
+def test_a_call_is_typed_again_under_other_flags(inferred):
     with lean.kernel_code():
         for fastmath in (False, True):
             flags = compiler.Flags()
             flags.fastmath = FastMathOptions(fastmath)
             with targetconfig.ConfigStack().enter(flags):
                 CONTEXT.resolve_function_type(ADD, FLOATS, {})
-    assert asked.count((ADD, FLOATS)) == 2
+    assert inferred.count((ADD, FLOATS)) == 2
 
 
-def test_a_call_that_failed_is_tried_again(asked):
+def test_a_call_that_failed_to_type_is_tried_again(inferred):
     with lean.kernel_code():
         for _ in range(2):
             with pytest.raises(numba.TypingError):
                 CONTEXT.resolve_function_type(operator.lshift, FLOATS, {})
-    assert asked.count((operator.lshift, FLOATS)) == 2
+    assert inferred.count((operator.lshift, FLOATS)) == 2
 
 
-def test_other_users_of_numba_have_their_calls_typed_as_before(asked):
+def test_calls_outside_kernels_are_typed_by_numba_every_time(inferred):
     with lean.kernel_code():
-        with lean.kernel_code():  # a device function that is compiled on the way
+        with lean.kernel_code():  # a device function compiled meanwhile
             CONTEXT.resolve_function_type(ADD, FLOATS, {})
         CONTEXT.resolve_function_type(ADD, FLOATS, {})
-        assert asked.count((ADD, FLOATS)) == 1
+        assert inferred.count((ADD, FLOATS)) == 1
     for _ in range(2):
         CONTEXT.resolve_function_type(ADD, FLOATS, {})
-    assert asked.count((ADD, FLOATS)) == 3
+    assert inferred.count((ADD, FLOATS)) == 3
 
 
-def test_registries_are_looked_through_only_where_something_was_registered(monkeypatch):
+def test_registries_are_searched_only_after_a_new_registration(monkeypatch):
     contexts = kernel_target.typing_context, kernel_target.target_context
     lean.fill_tables()
     lean.fill_tables()
-    looked = []
+    searched = []
     for context in contexts:
         monkeypatch.setattr(
-            type(context), "load_additional_registries", lambda self: looked.append(type(self))
+            type(context), "load_additional_registries", lambda self: searched.append(type(self))
         )
     lean.fill_tables()
-    assert looked == []
+    assert searched == []
     imputils.builtin_registry.lower(operator.matmul, types.Dummy("of a test"))(None)
     lean.fill_tables()
-    assert looked == [type(kernel_target.target_context)]
+    assert searched == [type(kernel_target.target_context)]
 
 
 def test_an_instrumented_kernel_is_optimised_in_one_round(monkeypatch):
-    made, genuine = [], optimise.library
+    libraries, genuine = [], optimise.library
 
-    def library(*given, **named):
-        made.append(genuine(*given, **named))
-        return made[-1]
+    def library(*args, **kwargs):
+        libraries.append(genuine(*args, **kwargs))
+        return libraries[-1]
 
     monkeypatch.setattr(optimise, "library", library)
     monkeypatch.setenv("GPUKIT_CACHE", "0")
@@ -247,4 +243,4 @@ def test_an_instrumented_kernel_is_optimised_in_one_round(monkeypatch):
 
     thrice[1, 32](np.ones(32))
     gpukit.check(thrice)[1, 32](np.ones(32))
-    assert [len(each.rounds) for each in made] == [2, 1]
+    assert [len(each.rounds) for each in libraries] == [2, 1]

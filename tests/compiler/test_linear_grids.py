@@ -1,4 +1,4 @@
-"""Kernels that know only their place in one long row of threads, however blocks are run."""
+"""Kernels that use only `cuda.grid(1)` and `cuda.gridsize(1)`, whose blocks may run merged."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def grid_stride_kernel(a, out):
 
 
 @cuda.jit
-def place_kernel(out):
+def gridsize_kernel(out):
     out[cuda.grid(1)] = cuda.gridsize(1)
 
 
@@ -27,7 +27,7 @@ def block_kernel(out):
 
 
 @cuda.jit
-def private_kernel(a, out):
+def local_array_kernel(a, out):
     mine = cuda.local.array(4, np.int64)
     i = cuda.grid(1)
     for k in range(4):
@@ -40,7 +40,7 @@ def private_kernel(a, out):
 
 @pytest.mark.parametrize(("grid", "block"), [(1024, 256), (96, 33), (64, 1), (37, 128), (64, 1024)])
 @pytest.mark.costly
-def test_grid_stride_loop_reaches_every_element_once(grid, block):
+def test_grid_stride_loop_visits_every_element_once(grid, block):
     a = np.arange(300_001.0)
     out = np.full(300_001, np.nan)
     grid_stride_kernel[grid, block](a, out)
@@ -48,23 +48,23 @@ def test_grid_stride_loop_reaches_every_element_once(grid, block):
 
 
 @pytest.mark.parametrize(("grid", "block"), [(128, 32), (100, 7), (1, 5)])
-def test_number_of_threads_stays_what_was_asked_for(grid, block):
+def test_gridsize_is_that_of_the_launch(grid, block):
     out = np.zeros(grid * block, np.int64)
-    place_kernel[grid, block](out)
+    gridsize_kernel[grid, block](out)
     assert (out == grid * block).all()
 
 
-def test_kernel_that_names_its_block_is_given_its_own():
+def test_block_and_thread_indices_are_those_of_the_launch():
     out = np.full(128 * 32, -1)
     block_kernel[128, 32](out)
-    place = np.arange(128 * 32)
-    np.testing.assert_array_equal(out, place // 32 * 10_000 + place % 32)
+    i = np.arange(128 * 32)
+    np.testing.assert_array_equal(out, i // 32 * 10_000 + i % 32)
 
 
-def test_private_arrays_stay_apart():
+def test_local_arrays_of_different_threads_are_separate():
     a = np.arange(256 * 64)
     out = np.full(256 * 64, -1)
-    private_kernel[256, 64](a, out)
+    local_array_kernel[256, 64](a, out)
     np.testing.assert_array_equal(out, 4 * a + 6)
 
 
@@ -72,7 +72,7 @@ def test_private_arrays_stay_apart():
 def test_error_names_the_block_and_the_thread_of_the_launch(spare, monkeypatch):
     monkeypatch.setenv("GPUKIT_THREADS", "1")
     with pytest.raises(errors.OutOfBounds) as caught:
-        place_kernel[1024, 256](np.zeros(1000 * 256 + spare, np.int64))
+        gridsize_kernel[1024, 256](np.zeros(1000 * 256 + spare, np.int64))
     assert caught.value.block == (1000, 0, 0)
     assert caught.value.thread == (spare, 0, 0)
     assert caught.value.index == (1000 * 256 + spare,)

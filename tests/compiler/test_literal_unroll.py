@@ -1,4 +1,4 @@
-"""Loops over `literal_unroll(...)`: the same as Python, in which it hands back what it is given."""
+"""Loops over `literal_unroll(...)` behave as in Python, where it returns its argument."""
 
 import numba
 import numpy as np
@@ -86,7 +86,7 @@ def assigned_in_body(out, t):
         out[0] += w
 
 
-def read_behind(out, t):
+def read_after(out, t):
     for v in literal_unroll(t):
         pass
     out[0] = v
@@ -106,20 +106,20 @@ CASES = {
     "a range downwards": (index_downwards, (np.float32(1.5), 4)),
     "tuples of tuples": (nested_constants,),
     "tuples of tuples of arrays": (nested_arguments, ((FLOATS, INTS), (INTS,))),
-    "an element taken apart": (pairs, ((0, 2.5), (1, 3))),
+    "an unpacked element": (pairs, ((0, 2.5), (1, 3))),
     "strings": (lengths,),
     "break": (leave_or_skip, (0, 1, np.float32(1.5), np.int8(3), 4)),
     "else": (leave_or_skip, (0, 1)),
     "a variable assigned in the body": (assigned_in_body, MIXED),
-    "a variable read behind": (read_behind, MIXED),
-    "a tuple made in the kernel": (local_tuple, FLOATS),
+    "a variable read after the loop": (read_after, MIXED),
+    "a tuple created in the kernel": (local_tuple, FLOATS),
 }
 
 
 @pytest.mark.parametrize("checked", [False, True])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.costly
-def test_unrolled_loop_does_what_python_does(case, checked):
+def test_an_unrolled_loop_does_what_python_does(case, checked):
     function, *arguments = CASES[case]
     expected, out = np.zeros(4), np.zeros(4)
     function(expected, *arguments)
@@ -149,7 +149,7 @@ def test_device_function_unrolls_the_tuple_of_each_call():
     np.testing.assert_array_equal(out, [1, -1])
 
 
-def test_barriers_in_an_unrolled_body_hold():
+def test_an_unrolled_body_may_contain_barriers():
     @cuda.jit
     def kernel(out, t):
         tile = cuda.shared.array(8, np.float64)
@@ -165,7 +165,7 @@ def test_barriers_in_an_unrolled_body_hold():
     np.testing.assert_allclose(out, FLOATS[::-1] + INTS[::-1])
 
 
-def test_race_in_an_unrolled_body_is_found_at_its_line():
+def test_a_race_in_an_unrolled_body_is_found_at_its_line():
     @cuda.jit
     def kernel(out, t):
         for a in literal_unroll(t):
@@ -176,7 +176,7 @@ def test_race_in_an_unrolled_body_is_found_at_its_line():
     assert "out[0] = a[cuda.threadIdx.x]" in str(report)
 
 
-def test_array_is_refused_with_what_to_do():
+def test_an_array_is_refused_with_advice():
     with pytest.raises(errors.GpukitError, match="a tuple, or of a range of constants") as failed:
         cuda.jit(add_elements)[1, 1](np.zeros(1), FLOATS)
     assert "loop over t without literal_unroll" in str(failed.value)

@@ -1,4 +1,4 @@
-"""What kernels lower as for a GPU, and that what Numba compiles for others stays as it is."""
+"""Operations in kernels follow the rules of a GPU; Numba's other functions are unaffected."""
 
 import math
 
@@ -33,7 +33,7 @@ def inverse_square(x):
     return x**-2
 
 
-def test_kernels_and_plain_functions_keep_their_own_rules_side_by_side():
+def test_kernels_follow_gpu_rules_and_njit_functions_follow_numbas():
     out = np.full((2, 4), 77.0)
     edges_kernel[1, 2](np.array([NAN, 0.0]), out)
     np.testing.assert_array_equal(out, [[1.0, NAN, -(2.0**63), NAN], [1.0, 0.0, 0.0, INF]])
@@ -43,8 +43,8 @@ def test_kernels_and_plain_functions_keep_their_own_rules_side_by_side():
         inverse_square(0.0)
 
 
-@pytest.mark.parametrize("first", ["plain", "kernel"])
-def test_a_function_that_both_use_divides_by_the_rule_of_who_asks(first):
+@pytest.mark.parametrize("first", ["njit", "kernel"])
+def test_a_shared_operation_follows_the_rules_of_its_caller_in_either_order(first):
     @cuda.jit
     def squares_kernel(x, out):
         out[0] = x[0] ** -4
@@ -54,8 +54,8 @@ def test_a_function_that_both_use_divides_by_the_rule_of_who_asks(first):
         return x**-4
 
     out = np.zeros(1)
-    for who in (first, "kernel", "plain"):
-        if who == "kernel":
+    for caller in (first, "kernel", "njit"):
+        if caller == "kernel":
             squares_kernel[1, 1](np.zeros(1), out)
             assert out[0] == INF
         else:
@@ -63,7 +63,7 @@ def test_a_function_that_both_use_divides_by_the_rule_of_who_asks(first):
                 squares(0.0)
 
 
-def test_a_division_by_zero_stops_a_kernel_made_with_debug():
+def test_division_by_zero_raises_in_a_kernel_compiled_with_debug():
     @cuda.jit(debug=True, opt=False)
     def debugged_kernel(x, out):
         out[0] = 1.0 / x[0]
@@ -79,14 +79,14 @@ def deposit_kernel(x, cells):
         cuda.atomic.add(cells, math.floor(x[i]), 1)
 
 
-def test_an_atomic_takes_the_float_of_math_floor_as_an_index():
+def test_an_atomic_accepts_the_result_of_math_floor_as_an_index():
     cells = np.zeros(4, np.int32)
     deposit_kernel[1, 32](np.array([0.5, 2.0, 2.9, 3.1, 0.0]), cells)
     np.testing.assert_array_equal(cells, [2, 0, 2, 1])
 
 
-# PTX atom, and the loops around atom.cas that numba-cuda writes (cudadrv/nvvm.py): max and min do
-# nothing if either is NaN, nanmax and nanmin only if the value is; no comparison knows -0.
+# PTX atom, and numba-cuda's loops around atom.cas (cudadrv/nvvm.py): max and min store nothing if
+# either operand is NaN, nanmax and nanmin only if the value is; 0 and -0 compare equal.
 ATOMICS = [
     ("max", "f8", NAN, 1.0, NAN),
     ("max", "f8", 1.0, NAN, 1.0),
@@ -147,7 +147,7 @@ def atomic_kernel(name, *, shared):
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
 @pytest.mark.parametrize("name", sorted({row[0] for row in ATOMICS}))
 @pytest.mark.costly
-def test_atomics_follow_numba_cuda_at_the_edges(name, shared):
+def test_atomics_at_the_edges_of_the_types_follow_numba_cuda(name, shared):
     kernel = atomic_kernel(name, shared=shared)
     for _, kind, before, value, after in (row for row in ATOMICS if row[0] == name):
         a, old = np.array([before], kind), np.full(1, 77, kind)

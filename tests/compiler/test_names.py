@@ -1,22 +1,23 @@
-"""Names that look like something else: what they stand for decides, never how they are spelled."""
+"""Names are resolved by the object that they refer to, never by their spelling."""
 
 import numpy as np
 import pytest
 
 import gpukit
 from gpukit import cuda
+from tests.compiler.strategies import register
 
 R, I32 = range, np.int32
 LANES = 32
 
 
 @cuda.jit(device=True)
-def take_len(counter):
+def next_len(counter):
     return cuda.atomic.add(counter, 0, 1)
 
 
 @cuda.jit(device=True)
-def place_int(n):
+def index_int(n):
     return cuda.threadIdx.x + n
 
 
@@ -29,23 +30,23 @@ def float(x, max):
 def tickets(counter, out):
     i = cuda.threadIdx.x
     tile = cuda.shared.array(LANES, np.int32)
-    ticket = take_len(counter)
+    ticket = next_len(counter)
     tile[i] = ticket
     cuda.syncthreads()
     out[i] = ticket
 
 
-def test_a_device_function_whose_name_ends_in_that_of_a_builtin_is_called_once():
+def test_a_device_function_whose_name_ends_like_a_builtin_is_called_once():
     counter, out = np.zeros(1, np.int32), np.full(LANES, -1, np.int32)
     tickets[1, LANES](counter, out)
     assert counter[0] == LANES
     assert sorted(out) == list(range(LANES))
 
 
-def test_a_guard_may_call_a_device_function_whose_name_ends_in_that_of_a_type():
+def test_a_guard_may_call_a_device_function_whose_name_ends_like_a_type():
     @cuda.jit
     def kernel(out):
-        if place_int(0) < 4:
+        if index_int(0) < 4:
             out[cuda.threadIdx.x] = 1
 
     out = np.zeros(LANES, np.int32)
@@ -76,25 +77,25 @@ def test_a_condition_on_a_variable_called_done_is_counted_as_a_branch():
     assert counts[0].as_dict() == counts[1].as_dict()
 
 
-def test_builtins_and_types_are_known_under_any_name():
+def test_builtins_and_types_are_recognised_under_any_alias():
     @cuda.jit
     def plain(a, out, n):
         i = cuda.grid(1)
-        place = np.int32(i)
+        index = np.int32(i)
         for k in range(4):
-            if place + k < n:
-                out[place] += a[place + k]
+            if index + k < n:
+                out[index] += a[index + k]
 
     @cuda.jit
     def aliased(a, out, n):
         i = cuda.grid(1)
-        place = I32(i)
+        index = I32(i)
         for k in R(4):
-            if place + k < n:
-                out[place] += a[place + k]
+            if index + k < n:
+                out[index] += a[index + k]
 
-    given = np.zeros(8, np.float32), np.zeros(8, np.float32), 8
-    texts = [str(gpukit.explain(k, *given, block=32)) for k in (plain, aliased)]
+    arguments = np.zeros(8, np.float32), np.zeros(8, np.float32), 8
+    texts = [str(gpukit.explain(k, *arguments, block=32)) for k in (plain, aliased)]
     assert texts[1].replace("aliased", "plain").replace("I32", "np_int32") == texts[0]
 
 
@@ -111,7 +112,7 @@ def test_a_device_function_and_its_parameters_may_have_the_names_of_builtins():
 
 
 @cuda.jit
-def like_flags(x, out):
+def named_like_flags(x, out):
     returned = cuda.threadIdx.x
     in_range = x[returned] > 0
     left_1 = 0
@@ -126,24 +127,24 @@ def like_flags(x, out):
     out[returned] = left_1
 
 
-def test_variables_called_as_flags_of_ours_keep_their_values():
+def test_variables_named_like_the_compilers_flags_keep_their_values():
     x = np.array([1, -1] * (LANES // 2), np.float32)
     out = np.full(LANES, -1, np.int64)
-    like_flags[1, LANES](x, out)
+    named_like_flags[1, LANES](x, out)
     wanted = [sum(range(min(i, 6))) if x[i] > 0 else -1 for i in range(LANES)]
     assert out.tolist() == wanted
 
 
 @pytest.mark.slow
-def test_a_recording_shows_variables_called_as_flags_and_masks_of_ours():
+def test_a_recording_shows_variables_named_like_the_compilers_flags():
     x, out = np.ones(LANES, np.float32), np.zeros(LANES, np.int64)
-    told = gpukit.play(like_flags)[1, LANES](x, out).recording
-    assert {"returned", "in_range", "left_1"} <= set(told["variables"])
-    line = like_flags.py_func.__code__.co_firstlineno + 3
-    assert [s["kind"] for s in told["steps"] if s["line"] == line] == ["run"]
+    recorded = gpukit.play(named_like_flags)[1, LANES](x, out).recording
+    assert {"returned", "in_range", "left_1"} <= set(recorded["variables"])
+    line = named_like_flags.py_func.__code__.co_firstlineno + 3
+    assert [s["kind"] for s in recorded["steps"] if s["line"] == line] == ["run"]
 
 
-def test_an_array_whose_name_the_compiler_needs_has_its_findings():
+def test_an_array_named_like_a_variable_of_the_compiler_has_its_findings():
     @cuda.jit
     def kernel(thread):
         thread[cuda.threadIdx.x + 1] = 1
@@ -152,7 +153,7 @@ def test_an_array_whose_name_the_compiler_needs_has_its_findings():
     assert [(f.kind, f.array) for f in report.errors] == [("out-of-bounds", "thread")]
 
 
-def test_a_variable_without_a_value_is_named_as_the_person_named_it():
+def test_an_unassigned_variable_named_like_a_builtin_is_reported_by_its_name():
     @cuda.jit
     def kernel(x, out):
         range = cuda.threadIdx.x
@@ -165,19 +166,19 @@ def test_a_variable_without_a_value_is_named_as_the_person_named_it():
     assert found.array == "max"
 
 
-def test_a_field_called_size_is_read_from_memory_where_it_stands():
+def test_a_field_named_size_is_read_at_the_statement_that_names_it():
     kind = np.dtype([("size", np.int32)])
 
     @cuda.jit
     def kernel(records, out):
         i = cuda.threadIdx.x
         first = records[0]
-        place = i + first.size
+        index = i + first.size
         cuda.syncthreads()
         if i == 0:
             records[0]["size"] = 100
         cuda.syncthreads()
-        out[i] = place
+        out[i] = index
 
     out = np.full(LANES, -1, np.int32)
     kernel[1, LANES](np.zeros(1, kind), out)
@@ -188,7 +189,7 @@ def test_a_field_called_size_is_read_from_memory_where_it_stands():
     "name", ["left_1", "temp_1", "array_1", "returned", "_at", "rt_storage_get"]
 )
 @pytest.mark.costly
-def test_a_captured_array_may_have_the_name_of_a_variable_of_ours(name):
+def test_a_captured_array_may_be_named_like_a_variable_of_the_compiler(name):
     scope = {"cuda": cuda, "np": np, name: np.arange(LANES, dtype=np.int32)}
     text = f"""
 def kernel(out):
@@ -198,8 +199,6 @@ def kernel(out):
     v = cuda.shfl_sync(0x1fffff, {name}[i], 3) + {name}[i]
     out[i] = v
 """
-    from tests.compiler.strategies import register
-
     exec(compile(text, register(text), "exec"), scope)
     out = np.full(LANES, -1, np.int32)
     cuda.jit(scope["kernel"])[1, LANES](out)

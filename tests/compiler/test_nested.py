@@ -1,4 +1,4 @@
-"""Functions defined inside kernels: what they see, where they may be used, what is refused."""
+"""Functions defined inside kernels: what they capture and where they may be used."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from numba.extending import overload
 from gpukit import cuda, target
 
 own_compiler = pytest.mark.skipif(
-    target.wanted() == "cuda", reason="gpukit's own compiler does more, or says it in other words"
+    target.wanted() == "cuda", reason="gpukit's compiler supports more and has its own messages"
 )
 OFFSET = 100
 
@@ -16,7 +16,7 @@ def poisoned(shape, dtype=np.float64):
     return np.full(shape, np.nan, dtype)
 
 
-# What they see
+# Captures
 
 
 @cuda.jit
@@ -31,7 +31,7 @@ def index_function_kernel(a, out, width):
         out[at(row, col)] += at(0, col)
 
 
-def test_function_in_a_kernel_sees_its_arguments():
+def test_a_nested_function_captures_the_kernels_arguments():
     a, out = np.arange(15.0), poisoned(15)
     index_function_kernel[(2, 2), (4, 2)](a, out, 5)
     np.testing.assert_array_equal(out, 2 * a + np.tile(np.arange(5), 3))
@@ -39,13 +39,13 @@ def test_function_in_a_kernel_sees_its_arguments():
 
 @cuda.jit
 def thread_value_kernel(out):
-    def twice_me():
+    def twice_thread_index():
         return 2 * cuda.threadIdx.x + OFFSET
 
-    out[cuda.threadIdx.x] = twice_me()
+    out[cuda.threadIdx.x] = twice_thread_index()
 
 
-def test_function_in_a_kernel_sees_the_thread_and_globals():
+def test_a_nested_function_reads_thread_indices_and_globals():
     out = poisoned(7)
     thread_value_kernel[1, 7](out)
     np.testing.assert_array_equal(out, 2 * np.arange(7) + 100)
@@ -66,7 +66,7 @@ def early_returns_kernel(a, out):
         out[i, 1] = clipped(a[i], -1.0, 2.0)
 
 
-def test_defaults_and_early_returns_work():
+def test_a_nested_function_may_have_defaults_and_early_returns():
     a = np.array([-3.0, -0.5, 0.25, 1.5, 9.0])
     out = poisoned((5, 2))
     early_returns_kernel[1, 8](a, out)
@@ -82,7 +82,7 @@ def lambda_kernel(a, out):
         out[i] = thrice(a[i]) + (lambda v, w: v - w)(a[i], np.float32(1))
 
 
-def test_lambda_in_a_kernel_is_a_function():
+def test_a_kernel_may_define_and_call_lambdas():
     a, out = np.arange(5, dtype=np.float32), poisoned(5, np.float32)
     lambda_kernel[1, 5](a, out)
     np.testing.assert_array_equal(out, 4 * a - 1)
@@ -102,7 +102,7 @@ def own_names_kernel(a, out):
     out[2] = squared(a[0]) + squared(squared(2.0))
 
 
-def test_parameters_and_variables_of_the_function_are_its_own():
+def test_parameters_and_variables_of_a_nested_function_are_local():
     out = poisoned(3)
     own_names_kernel[1, 1](np.array([1.5]), out)
     assert out.tolist() == [5.0, 9.0, 2.25 + 16.0]
@@ -122,7 +122,7 @@ def functions_in_functions_kernel(out):
     out[1] = outer(2) + outer(3)
 
 
-def test_functions_nest_and_keep_their_variables_apart():
+def test_functions_nested_in_functions_keep_their_variables_separate():
     out = poisoned(2)
     functions_in_functions_kernel[1, 1](out)
     assert out.tolist() == [37.0, 57.0 + 77.0]
@@ -134,13 +134,13 @@ def in_a_loop_kernel(out):
     for k in range(5):
 
         def weighted(x):
-            return k * x  # noqa: B023  (called in the same step)
+            return k * x  # noqa: B023  (called in the same iteration)
 
         total += weighted(2)
     out[0] = total
 
 
-def test_function_defined_in_a_loop_sees_the_step():
+def test_a_function_defined_in_a_loop_captures_the_loop_variable():
     out = poisoned(1)
     in_a_loop_kernel[1, 1](out)
     assert out[0] == 2 * (0 + 1 + 2 + 3 + 4)
@@ -163,7 +163,7 @@ def in_branches_kernel(a, out):
         out[i] = f(a[i])
 
 
-def test_branches_may_define_functions_of_the_same_name_for_themselves():
+def test_branches_may_define_different_functions_of_the_same_name():
     out = poisoned(4)
     in_branches_kernel[1, 4](np.array([-1.0, 2.0, -3.0, 4.0]), out)
     assert out.tolist() == [1.0, 20.0, 3.0, 40.0]
@@ -181,7 +181,7 @@ def conditions_kernel(a, out):
     out[i] = n if small(a[i]) else -n
 
 
-def test_functions_may_stand_in_conditions():
+def test_nested_functions_may_be_called_in_conditions():
     out = poisoned(4)
     conditions_kernel[1, 4](np.array([1, 5, 2, 7]), out)
     assert out.tolist() == [3.0, -3.0, 1.0, -3.0]
@@ -197,7 +197,7 @@ def one_expression_kernel(a, counter, out):
     out[i, 3] = twice(i) if twice(i) > 3 and i < 3 else twice(-i)
 
 
-def test_arguments_of_a_function_of_one_expression_are_computed_once():
+def test_arguments_of_a_one_expression_function_are_evaluated_once():
     a, counter, out = np.array([3.0, 1.0, 4.0, 1.0]), np.zeros(1, np.int64), poisoned((4, 4))
     one_expression_kernel[1, 4](a, counter, out)
     i = np.arange(4)
@@ -208,7 +208,7 @@ def test_arguments_of_a_function_of_one_expression_are_computed_once():
     np.testing.assert_array_equal(out[:, 3], [0, -2, 4, -6])
 
 
-# Threads that meet
+# Synchronization
 
 
 @cuda.jit
@@ -227,7 +227,7 @@ def barrier_in_function_kernel(a, out):
     out[t] = back + exchanged(10 * back, (t + 1) % 64)
 
 
-def test_barriers_in_functions_in_kernels_hold_for_the_block():
+def test_a_nested_function_may_contain_barriers():
     a, out = np.random.default_rng(1).random(64), poisoned(64)
     barrier_in_function_kernel[1, 64](a, out)
     np.testing.assert_array_equal(out, a[::-1] + np.roll(10 * a[::-1], -1))
@@ -246,7 +246,7 @@ def shuffle_in_function_kernel(a, out):
         out[t // 32] = total
 
 
-def test_shuffles_in_functions_in_kernels_stay_in_the_warp():
+def test_a_nested_function_may_shuffle():
     a, out = np.arange(96), poisoned(3)
     shuffle_in_function_kernel[1, 96](a, out)
     np.testing.assert_array_equal(out, a.reshape(3, 32).sum(axis=1))
@@ -259,7 +259,7 @@ def index_by_shuffle_kernel(a, out):
     out[cuda.shfl_xor_sync(0xFFFFFFFF, t, 1)] += 100 * t
 
 
-def test_shuffle_may_stand_in_the_index_of_a_target():
+def test_a_shuffle_may_be_the_index_of_an_assignment_target():
     a, out = np.arange(32.0) + 1, poisoned(32)
     index_by_shuffle_kernel[1, 32](a, out)
     swapped = np.arange(32) ^ 1
@@ -270,7 +270,7 @@ def test_shuffle_may_stand_in_the_index_of_a_target():
 
 
 @cuda.jit(device=True)
-def applied(func, *args):
+def call(func, *args):
     return func(*args)
 
 
@@ -287,23 +287,23 @@ def counted(*args):
 
 
 @cuda.jit
-def passed_on_kernel(a, out):
+def function_arguments_kernel(a, out):
     offset = 3
-    out[0] = applied(lambda x, y: x - y + offset, a[0], a[1])
-    out[1] = applied(square, a[2])
+    out[0] = call(lambda x, y: x - y + offset, a[0], a[1])
+    out[1] = call(square, a[2])
     out[2] = counted(a[0]) + counted(a[1], a[2] + 1)
-    out[3] = applied(lambda f, x: f(f(x)), square, a[2])
+    out[3] = call(lambda f, x: f(f(x)), square, a[2])
 
 
 @pytest.mark.slow
 def test_functions_are_passed_to_device_functions_with_star_arguments():
     a, out = np.array([2.0, 5.0, 3.0]), poisoned(4)
-    passed_on_kernel[1, 1](a, out)
+    function_arguments_kernel[1, 1](a, out)
     assert out.tolist() == [2 - 5 + 3, 9.0, 2 + 5 + 10 * 4, 81.0]
 
 
 @cuda.jit(device=True)
-def thrice_called(func, x):
+def call_three_times(func, x):
     return func(x) + func(x, high=2.0) + func(low=-1.0, v=x)
 
 
@@ -313,10 +313,10 @@ def keywords_kernel(a, out):
         return min(max(v, low), high)
 
     i = cuda.threadIdx.x
-    out[i] = thrice_called(clipped, a[i])
+    out[i] = call_three_times(clipped, a[i])
 
 
-def test_function_that_is_passed_on_takes_keywords_and_some_of_its_defaults():
+def test_a_function_passed_as_an_argument_accepts_keywords_and_defaults():
     a, out = np.array([-3.0, -0.5, 0.25, 1.5, 9.0]), poisoned(5)
     keywords_kernel[1, 5](a, out)
     np.testing.assert_array_equal(out, a.clip(0, 1) + a.clip(0, 2) + a.clip(-1, 1))
@@ -336,7 +336,7 @@ def calls_device_with_inner_kernel(out):
     out[i] = device_with_inner(i)
 
 
-def test_device_functions_may_define_functions():
+def test_device_functions_may_define_nested_functions():
     out = poisoned(5)
     calls_device_with_inner_kernel[1, 5](out)
     i = np.arange(5)
@@ -353,7 +353,7 @@ def _reduced(f, a, b):
 
 
 @own_compiler
-def test_functions_are_passed_to_overloads_with_their_constants():
+def test_functions_passed_to_overloads_carry_their_captured_constants():
     @cuda.jit
     def kernel(a, out):
         weight = 4

@@ -1,26 +1,26 @@
-"""Functions defined inside kernels that cannot be put in place, and what errors in them say."""
+"""Nested functions that cannot be inlined, and errors inside nested functions."""
 
 import numpy as np
 import pytest
 
 from gpukit import cuda, errors
-from tests.compiler.test_nested import applied, own_compiler, poisoned, reduced, square
+from tests.compiler.test_nested import call, own_compiler, poisoned, reduced, square
 from tests.compiler.test_refusals import kernel_of
 from tests.compiler.texts import refusal
 
 
-def test_function_that_is_passed_on_may_not_use_what_varies():
+def test_a_nested_function_passed_as_an_argument_may_capture_only_constants():
     @cuda.jit
     def kernel(a, out):
         v = a[0]
-        out[0] = applied(lambda x: x + v, a[1])
+        out[0] = call(lambda x: x + v, a[1])
 
     with pytest.raises(Exception, match=r"Cannot capture the non-constant value .*'v'"):
         kernel[1, 1](np.ones(2), poisoned(1))
 
 
 PASS_V = "pass v to f as an argument"
-# Body of the kernel, words of the message.
+# Body of the kernel, part of the message.
 UNSUPPORTED = {
     "@cuda.jit(device=True)\ndef f(x):  # here\n return x\na[0] = f(1)": "leave the decorator out",
     "def f(x, *, y):  # here\n    return x\na[0] = f(1, y=2)": "name each",
@@ -41,20 +41,20 @@ UNSUPPORTED = {
 
 @own_compiler
 @pytest.mark.parametrize("body", UNSUPPORTED)
-def test_function_that_cannot_be_put_in_place_is_refused_at_its_line(body):
+def test_a_nested_function_that_cannot_be_inlined_is_refused_at_its_line(body):
     assert UNSUPPORTED[body] in refusal(kernel_of(body), body, errors.Unsupported)
 
 
 @own_compiler
 @pytest.mark.parametrize(
-    ("call", "says"), [("f()", "missing"), ("f(1, 2)", "too many"), ("f(1, 2, 3)", "too many")]
+    ("call", "message"), [("f()", "missing"), ("f(1, 2)", "too many"), ("f(1, 2, 3)", "too many")]
 )
-def test_wrong_arguments_are_named_at_the_call(call, says):
+def test_wrong_arguments_are_reported_at_the_call(call, message):
     body = f"def f(x):\n    return x\na[0] = {call}"
-    assert says in refusal(kernel_of(body), body, errors.Invalid)
+    assert message in refusal(kernel_of(body), body, errors.Invalid)
 
 
-PASSED_ON = {
+AS_ARGUMENT = {
     "lambda x, y: x + cuda.threadIdx.x": "it uses cuda.threadIdx",
     "lambda x, y: x + TABLE[0]": "brackets",
     "lambda x, y: square(x)": "it uses square",
@@ -63,16 +63,16 @@ TABLE = (1, 2)
 
 
 @own_compiler
-@pytest.mark.parametrize("function", PASSED_ON)
-def test_function_that_numba_compiles_alone_must_stand_alone(function):
+@pytest.mark.parametrize("function", AS_ARGUMENT)
+def test_a_function_passed_as_an_argument_must_not_depend_on_the_kernel(function):
     body = f"a[0] = reduced({function}, a[1], a[2])"
     kernel = kernel_of(body)
     kernel.py_func.__globals__.update(reduced=reduced, square=square, TABLE=TABLE)
-    assert PASSED_ON[function] in refusal(kernel, body, errors.Unsupported)
+    assert AS_ARGUMENT[function] in refusal(kernel, body, errors.Unsupported)
 
 
 @own_compiler
-def test_access_outside_an_array_is_reported_at_the_line_in_the_function():
+def test_an_out_of_bounds_access_is_reported_at_the_line_in_the_function():
     body = "def f(k):\n    return a[k]  # here\na[0] = f(7)"
     with pytest.raises(errors.OutOfBounds) as caught:
         kernel_of(body)[1, 1](np.zeros(4))
@@ -80,7 +80,7 @@ def test_access_outside_an_array_is_reported_at_the_line_in_the_function():
 
 
 @own_compiler
-def test_access_through_an_index_function_is_reported_as_it_was_written():
+def test_an_access_through_an_index_function_is_reported_as_written():
     body = "w = 3\nat = lambda r, c: r * w + c\na[at(int(a[0]), 1)] = 1"
     with pytest.raises(errors.OutOfBounds, match=r"a\[at\(int\(a\[0\]\), 1\)\]: index"):
         kernel_of(body)[1, 1](np.full(4, 7.0))
@@ -89,7 +89,7 @@ def test_access_through_an_index_function_is_reported_as_it_was_written():
 
 
 @own_compiler
-def test_kernels_that_differ_only_in_a_function_inside_have_code_of_their_own(
+def test_kernels_that_differ_only_in_a_nested_function_are_compiled_separately(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))

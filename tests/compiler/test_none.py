@@ -1,11 +1,11 @@
-"""Arguments that are None: what depends on them is decided before the kernel is compiled."""
+"""Arguments that are None: conditions on them are evaluated before the kernel is compiled."""
 
 import numpy as np
 
 from gpukit import cuda
 
 
-def test_numbers_below_zero_stay_where_an_argument_is_none():
+def test_a_negative_constant_may_replace_an_argument_that_is_none():
     @cuda.jit
     def kernel(out, mask):
         i = cuda.grid(1)

@@ -1,4 +1,4 @@
-"""Shared and local arrays wherever Numba's CUDA target takes them: each kernel against the oracle.
+"""Shared and local arrays created anywhere Numba's CUDA target allows, against the oracle.
 
 `tests/checked/test_check_own_arrays.py` runs the same kernels under the checker.
 """
@@ -20,7 +20,7 @@ def covered(kernel):
 
 
 def arguments():
-    """Return what the kernels take, for two blocks of 32 threads."""
+    """Return the arguments of the kernels, for two blocks of 32 threads."""
     return np.arange(64, dtype=np.float32) * np.float32(1.5) + 1, np.full(64, np.nan, np.float32)
 
 
@@ -31,14 +31,14 @@ def fill(x, first):
 
 
 @cuda.jit(device=True)
-def chosen(a, b, first):
+def selected(a, b, first):
     if first:
         return a
     return b
 
 
 @cuda.jit(device=True)
-def in_middle(v, n):
+def at_two_points(v, n):
     if n > 2:
         own = cuda.local.array(5, float32)
         fill(own, v)
@@ -50,7 +50,7 @@ def in_middle(v, n):
 
 
 @cuda.jit(device=True)
-def turned(v):
+def reversed_in_block(v):
     t = cuda.threadIdx.x
     if cuda.blockDim.x == 32:
         tile = cuda.shared.array(32, float32)
@@ -62,7 +62,7 @@ def turned(v):
 
 
 @cuda.jit(device=True)
-def kept(v, first):
+def stored_once(v, first):
     t = cuda.threadIdx.x
     tile = cuda.shared.array(32, float32)
     if first:
@@ -84,7 +84,7 @@ def under_if(a, out):
 
 @covered
 @cuda.jit
-def behind_return(a, out):
+def after_return(a, out):
     i, t = cuda.grid(1), cuda.threadIdx.x
     out[i] = 0
     if cuda.blockIdx.x > 0:
@@ -129,7 +129,7 @@ def in_loop_with_barrier(a, out):
 
 @covered
 @cuda.jit
-def in_while_that_varies(a, out):
+def in_divergent_while(a, out):
     i, t = cuda.grid(1), cuda.threadIdx.x
     total = float32(0)
     r = 0
@@ -239,14 +239,14 @@ def one_name_for_two_types(a, out):
 
 @covered
 @cuda.jit
-def handed_on(a, out):
+def passed_to_function(a, out):
     i = cuda.grid(1)
     for _ in range(2):
         p = cuda.local.array(2, float32)
         q = cuda.local.array(4, float32)
         fill(p, a[i])
         fill(q, -a[i])
-        found = chosen(p, q, i % 2 == 0)
+        found = selected(p, q, i % 2 == 0)
         cuda.syncthreads()
         out[i] = found[1] + float32(found.size)
 
@@ -265,7 +265,7 @@ def without_a_name(a, out):
 @cuda.jit
 def in_device_function(a, out):
     i = cuda.grid(1)
-    out[i] = in_middle(a[i], i % 5) + in_middle(a[i], 3)
+    out[i] = at_two_points(a[i], i % 5) + at_two_points(a[i], 3)
 
 
 @covered
@@ -287,9 +287,9 @@ def counted_in_loop(a, out):
 @cuda.jit
 def parameter_rebound(a, out):
     i, t = cuda.grid(1), cuda.threadIdx.x
-    given = a
+    original = a
     a = cuda.shared.array(32, float32)
-    a[t] = given[i]
+    a[t] = original[i]
     cuda.syncthreads()
     out[i] = a[31 - t]
 
@@ -320,30 +320,30 @@ def parameter_rebound_in_loop(a, out):
 @cuda.jit
 def shared_in_two_calls(a, out):
     i = cuda.grid(1)
-    x = turned(a[i])
+    x = reversed_in_block(a[i])
     if cuda.blockIdx.x == 0:
-        x += turned(x) + float32(turned(i))
+        x += reversed_in_block(x) + float32(reversed_in_block(i))
     out[i] = x
 
 
 @covered
 @cuda.jit
-def shared_kept_from_call_to_call(a, out):
+def shared_persists_between_calls(a, out):
     i = cuda.grid(1)
-    x = kept(a[i], i >= 0)
+    x = stored_once(a[i], i >= 0)
     cuda.syncthreads()
-    out[i] = kept(x, i < 0)
+    out[i] = stored_once(x, i < 0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.py_func.__name__)
-def test_array_is_what_the_oracle_says_wherever_it_is_made(kernel):
-    given, _ = arguments()
+def test_arrays_created_anywhere_agree_with_the_oracle(kernel):
+    original, _ = arguments()
     found, _ = run_both(kernel, 2, 32, *arguments())
-    np.testing.assert_array_equal(found, given)
+    np.testing.assert_array_equal(found, original)
 
 
 @cuda.jit
-def grid_in_step(a, out):
+def grid_synchronizes(a, out):
     grid = cuda.cg.this_grid()
     i, t = cuda.grid(1), cuda.threadIdx.x
     if cuda.blockIdx.x == 0:
@@ -358,11 +358,11 @@ def grid_in_step(a, out):
     out[i] = tile[31 - t] + own[1] + float32(own.size)
 
 
-def test_array_of_a_branch_is_its_blocks_own_when_the_grid_meets():
-    run_both(grid_in_step, 2, 32, *arguments())
+def test_arrays_created_in_a_branch_per_block_survive_a_grid_sync():
+    run_both(grid_synchronizes, 2, 32, *arguments())
 
 
-# Four arrays of 20,000 bytes would be more than a block has.
+# Four arrays of 20,000 bytes would exceed the shared memory of a block.
 @cuda.jit(device=True)
 def through_large(v):
     t = cuda.threadIdx.x
@@ -383,7 +383,7 @@ def many_calls(a, out):
     out[i] = through_large(x)
 
 
-def test_shared_array_of_a_device_function_counts_once_when_it_is_called_often():
+def test_a_shared_array_of_a_device_function_is_allocated_once_for_all_calls():
     a, out = arguments()
     many_calls[2, 32](a, out)
     np.testing.assert_array_equal(out, a)

@@ -1,6 +1,6 @@
-"""`tile.sum()`, `np.max(row)`, `max(row)`: one thread reads a whole array, and the checker sees it.
+"""Reductions by one thread: `tile.sum()`, `np.max(row)`, `max(row)`, plain and checked.
 
-The references are NumPy's, in the type that Numba gives the result.
+The reference is NumPy, in the type that Numba infers for the result.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ def every_reference(x):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.costly
-def test_methods_give_numpys_values_when_the_dtype_changes(kind):
+def test_methods_agree_with_numpy_for_every_dtype(kind):
     x = RNG.integers(0, 4, 11).astype(kind)
     out = np.full(11, np.nan)
     methods_kernel[1, 1](x, out)
@@ -76,7 +76,7 @@ def test_methods_give_numpys_values_when_the_dtype_changes(kind):
 
 @pytest.mark.parametrize("view", ["rows", "columns", "reversed", "one"])
 @pytest.mark.costly
-def test_functions_give_numpys_values_when_the_view_changes(view):
+def test_functions_agree_with_numpy_for_every_view(view):
     x = RNG.standard_normal((6, 7))
     part = {"rows": x[::2], "columns": x[:, 1::3], "reversed": x[::-1, ::-1], "one": x[2:3, 3:4]}
     out = np.full(12, np.nan)
@@ -85,7 +85,7 @@ def test_functions_give_numpys_values_when_the_view_changes(view):
 
 
 @pytest.mark.slow
-def test_checked_mode_gives_the_same_values():
+def test_checked_launches_reduce_to_the_same_values():
     x = RNG.standard_normal((6, 7))[::2]
     plain, checked = np.full(12, np.nan), np.full(12, np.nan)
     functions_kernel[1, 1](x, plain)
@@ -109,7 +109,7 @@ def nan_kernel(x, out):
 
 
 @pytest.mark.slow
-def test_a_nan_is_left_out_by_the_nan_functions_and_kept_by_the_others():
+def test_nan_functions_ignore_nan_and_the_others_propagate_it():
     x = np.array([2.0, np.nan, -1.0, 4.0], np.float32)
     numbers = x[[0, 2, 3]].astype(np.float64)
     wanted = [
@@ -135,13 +135,13 @@ def wide_kernel(x, out):
     out[0] = x.sum()
 
 
-def test_a_sum_of_small_integers_is_one_of_64_bits():
+def test_a_sum_of_small_integers_is_computed_in_64_bits():
     out = np.zeros(1, np.int64)
     wide_kernel[1, 1](np.full(1000, 127, np.int8), out)
     assert out[0] == 127_000
 
 
-def test_a_sum_of_nothing_is_zero():
+def test_the_sum_of_an_empty_array_is_zero():
     out = np.full(1, np.nan)
     wide_kernel[1, 1](np.zeros(0, np.float32), out)
     assert out[0] == 0
@@ -161,7 +161,7 @@ def kinds_of_arrays_kernel(x, out):
     larger = max(tile[0])
     cuda.syncthreads()  # all threads have read the tile before it is written again
     tile[tid // 4, tid % 4] = -1
-    cuda.syncthreads()  # nothing is computed from the tile once more
+    cuda.syncthreads()  # the results above must not see this write
     row = cuda.blockIdx.x * 8 + tid
     out[row, 0] = total
     out[row, 1] = highest
@@ -172,7 +172,7 @@ def kinds_of_arrays_kernel(x, out):
 
 @pytest.mark.parametrize("run", [lambda k: k, gpukit.check], ids=["plain", "checked"])
 @pytest.mark.slow
-def test_shared_local_and_global_arrays_are_reduced_where_the_call_stands(run):
+def test_shared_local_and_global_arrays_are_reduced_at_the_call(run):
     x = RNG.integers(-9, 9, (3, 8)).astype(np.float32)
     out = np.full((24, 5), np.nan)
     run(kinds_of_arrays_kernel)[3, 8](x, out)
@@ -184,11 +184,11 @@ def test_shared_local_and_global_arrays_are_reduced_where_the_call_stands(run):
     np.testing.assert_array_equal(out[:, 4], np.repeat(x[:, ::3].min(1), 8))
 
 
-# --- What the checker sees ---------------------------------------------------------------------
+# --- Checked -----------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
-def total_of(values):
+def sum_of(values):
     return np.sum(values)
 
 
@@ -213,7 +213,7 @@ def racing_device_kernel(x, out):
     tile = cuda.shared.array(64, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
-    out[tid] = total_of(tile)
+    out[tid] = sum_of(tile)
 
 
 RACING = [racing_sum_kernel, racing_max_kernel, racing_device_kernel]
@@ -234,7 +234,7 @@ def unwritten_kernel(out):
     out[cuda.grid(1)] = own.sum()
 
 
-def test_a_reduction_of_memory_never_written_is_found():
+def test_a_reduction_of_uninitialised_memory_is_found():
     report = gpukit.check(unwritten_kernel)[1, 32](np.zeros(32, np.float32))
     found = {(f.kind.partition("-")[0], f.array) for f in report.findings}
     assert ("uninitialised", "own") in found
@@ -250,7 +250,7 @@ def rows_kernel(x, out):
 def test_each_element_that_a_reduction_reads_is_counted():
     x, out = np.ones((32, 8), np.float32), np.zeros(32, np.float32)
     profile = gpukit.profile(rows_kernel)[1, 32](x, out)
-    assert profile.total["global_bytes_asked"] >= 32 * 8 * 4  # those of the store come on top
+    assert profile.total["global_bytes_asked"] >= 32 * 8 * 4  # plus the bytes stored
 
 
 def test_a_row_outside_the_array_stops_the_kernel():
@@ -267,7 +267,7 @@ def test_explain_shows_the_reduction_as_it_was_written():
     assert "out[i] = x[i].sum()" in str(gpukit.explain(rows_kernel, x, out, block=32))
 
 
-# --- What is refused ---------------------------------------------------------------------------
+# --- Refused -----------------------------------------------------------------------------------
 
 
 def test_sums_along_an_axis_are_refused_because_they_make_an_array():
@@ -279,7 +279,7 @@ def test_sums_along_an_axis_are_refused_because_they_make_an_array():
         axis_kernel[1, 1](np.ones((2, 2)), np.zeros(1))
 
 
-def test_np_amax_is_refused_with_the_function_to_write():
+def test_np_amax_is_refused_in_favour_of_np_max():
     @cuda.jit
     def amax_kernel(x, out):
         out[0] = np.amax(x)

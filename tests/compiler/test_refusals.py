@@ -1,4 +1,4 @@
-"""One negative test for each construct that a kernel cannot hold: kind, line, rule and fix."""
+"""One test for each construct that kernels do not support: the line, the rule and the fix."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def recursive_barrier(n):
     return recursive_barrier(n - 1) + 1
 
 
-# Body of the kernel, words of the message. The line that is refused is marked, or the last one.
+# Body of the kernel, parts of the message. The refused line is marked `# here`, or the last one.
 REFUSED = {
     # values that need Python objects
     "x = [1, 2]": ("a list", "cuda.local.array"),
@@ -51,7 +51,7 @@ REFUSED = {
     "async def f():  # here\n    pass": ("async", "not coroutines"),
     "return a[0]": ("cannot return", "a[0]", "array argument"),
     "if a[0] > 5:\n    return 1": ("cannot return", "1"),
-    # what goes through a whole array
+    # functions of whole arrays
     "a[0] = a.cumsum()[0]": ("no a.cumsum", "a loop over"),
     "a[1:3].sort()": ("no a[1:3].sort for kernels",),
     "a[0] = np.sort(a)[0]": ("no np.sort for", "share the work"),
@@ -79,7 +79,7 @@ REFUSED = {
         "a.shape[0]",
     ),
     "x = cuda.shared.array(TILE / 2, np.float32)": ("must be a constant",),
-    # a GPU compiler does not evaluate these, so they would not run there
+    # shapes that a GPU's compiler does not evaluate
     "x = cuda.shared.array(TILE + 1, np.float32)": (
         "the GPU compiler does not evaluate TILE + 1",
         "outside the kernel: SIZE = TILE + 1",
@@ -94,9 +94,9 @@ REFUSED = {
     ),
     "n = TILE + 1\nx = cuda.shared.array(n, np.float32)": ("does not evaluate TILE + 1",),
     "x = cuda.shared.array(len(SHAPE), np.float32)": ("does not evaluate len(SHAPE)",),
-    "x = cuda.shared.array(ROOM.TILE, np.float32)": (
-        "does not evaluate ROOM.TILE",
-        "SIZE = ROOM.TILE",
+    "x = cuda.shared.array(CONFIG.TILE, np.float32)": (
+        "does not evaluate CONFIG.TILE",
+        "SIZE = CONFIG.TILE",
     ),
     "x = cuda.shared.array(WIDTH, np.float32)": ("does not evaluate WIDTH",),
     "x = cuda.shared.array(cuda.warpsize, np.float32)": ("does not evaluate cuda.warpsize",),
@@ -129,7 +129,7 @@ REFUSED = {
     "cuda.atomic.plus(a, 0, 1)": ("cuda.atomic.plus",),
     "i = cuda.grid(4)": ("1, 2 or 3", "cuda.grid(1)"),
     "i = cuda.grid(a.shape[0])": ("1, 2 or 3",),
-    # what is said is what was written
+    # expressions are quoted as written
     "return a[0] * np.float32(TILE)": (
         "here a[0] * np.float32(TILE).",
         "write the result to an array",
@@ -142,42 +142,39 @@ REFUSED = {
 
 
 def kernel_of(body: str, signature: str = "a") -> object:
-    """Return a kernel made from text, for which these names are known."""
+    """Return a kernel compiled from text, with these names as its globals."""
     return texts.kernel_of(
         body,
         signature,
         TILE=TILE,
         SHAPE=(2, 3),
         WIDTH=np.int32(4),
-        ROOM=SimpleNamespace(TILE=4),
+        CONFIG=SimpleNamespace(TILE=4),
         recursive_barrier=recursive_barrier,
     )
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_refused_construct_is_named_with_its_line(body):
+def test_an_unsupported_construct_is_refused_at_its_line(body):
     text = texts.refusal(kernel_of(body), body, errors.Invalid)
-    assert [words for words in REFUSED[body] if words not in text] == [], text
+    assert [part for part in REFUSED[body] if part not in text] == [], text
 
 
-def test_barrier_in_a_recursion_is_refused():
+def test_a_barrier_in_a_recursion_is_refused():
     with pytest.raises(errors.Unsupported, match="recursive_barrier") as caught:
         kernel_of("a[0] = recursive_barrier(3)")[1, 4](np.zeros(4))
     assert "write it as a loop" in str(caught.value)
 
 
-FIXED_LIST = [("*a", "a fixed list"), ("a, **rest", "a fixed list"), ("a, *, b=1", "a fixed list")]
-
-
-@pytest.mark.parametrize(("signature", "says"), FIXED_LIST, ids=[row[0] for row in FIXED_LIST])
-def test_parameters_must_be_named(signature, says):
+@pytest.mark.parametrize("signature", ["*a", "a, **rest", "a, *, b=1"])
+def test_parameters_must_be_named(signature):
     kernel = kernel_of("pass", signature)
-    with pytest.raises(errors.Unsupported, match=says) as caught:
+    with pytest.raises(errors.Unsupported, match="a fixed list") as caught:
         kernel[1, 1](np.zeros(4))
     assert "What to do: name each argument" in str(caught.value)
 
 
-# Numba finds no types: body, a word of the message
+# Type inference fails: body, a word of the message
 TYPED = {
     "x = 'abc'\na[0] = x": "str",
     "x = 1\nif a[0] > 0:\n    x = 'abc'\na[0] = x": "x",
@@ -196,20 +193,20 @@ def test_wrong_types_are_reported_at_their_line(body):
     assert "What to do: " in text
 
 
-def test_lambda_that_returns_a_value_is_refused():
+def test_a_lambda_that_returns_a_value_is_refused():
     added = cuda.jit(lambda a: cuda.atomic.add(a, 0, 1))
     with pytest.raises(errors.Invalid, match="cannot return a value"):
         added[1, 4](np.zeros(4))
 
 
 @pytest.mark.parametrize("body", ["return", "return None", "if a[0] == 0:\n    return\na[0] = 1"])
-def test_bare_return_is_allowed(body):
+def test_a_bare_return_is_allowed(body):
     kernel_of(body)[1, 4](np.zeros(4))
 
 
 @pytest.mark.parametrize("shape", ["TILE", "2 * 32", "(TILE, 2)[0]", "SHAPE[1]", "n", "m"])
 @pytest.mark.costly
-def test_shapes_that_a_gpu_compiler_can_tell_are_allowed(shape):
+def test_shapes_that_a_gpu_compiler_evaluates_are_allowed(shape):
     kernel = kernel_of(
         f"n = 5\nm = 2 * 32\nx = cuda.shared.array({shape}, np.float32)\nx[0] = a[0]\na[0] = x[0]"
     )

@@ -1,4 +1,4 @@
-"""How often functions are looked up and parsed: once a launch, whoever asks."""
+"""Functions are looked up and parsed once per launch."""
 
 import numpy as np
 import pytest
@@ -10,19 +10,19 @@ from gpukit.compiler.frontend import resolve
 
 @pytest.fixture
 def resolved(monkeypatch):
-    """The names of functions of this file that launches resolve, in order, finding no code.
+    """Names of this file's functions in the order in which launches resolve them, uncached.
 
-    What a shuffle is made of is resolved as well, by the first launch of a process.
+    The first launch of a process also resolves the functions that implement shuffles.
     """
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     names, run = [], resolve._run
 
-    def noting(function):
+    def recording(function):
         if function.__module__ == __name__:
             names.append(function.__name__)
         return run(function)
 
-    monkeypatch.setattr(resolve, "_run", noting)
+    monkeypatch.setattr(resolve, "_run", recording)
     return names
 
 
@@ -32,28 +32,28 @@ def kernel_with_functions():
         return v + v
 
     @cuda.jit(device=True)
-    def passed_on(v):
+    def shuffled(v):
         return cuda.shfl_down_sync(0xFFFFFFFF, doubled(v), 1)
 
     @cuda.jit
     def kernel(out):
         i = cuda.grid(1)
-        out[i] = passed_on(out[i]) + doubled(out[i])
+        out[i] = shuffled(out[i]) + doubled(out[i])
 
     return kernel
 
 
 def test_a_first_launch_resolves_each_function_once(resolved):
     kernel_with_functions()[2, 32](np.ones(64, np.float32))
-    assert sorted(resolved) == ["doubled", "kernel", "passed_on"]
+    assert sorted(resolved) == ["doubled", "kernel", "shuffled"]
 
 
 def test_a_first_check_resolves_each_function_once(resolved):
     gpukit.check(kernel_with_functions())[2, 32](np.ones(64, np.float32))
-    assert sorted(resolved) == ["doubled", "kernel", "passed_on"]
+    assert sorted(resolved) == ["doubled", "kernel", "shuffled"]
 
 
-def test_a_launch_with_known_code_resolves_nothing(resolved):
+def test_a_launch_of_compiled_code_resolves_nothing(resolved):
     kernel = kernel_with_functions()
     kernel[2, 32](np.ones(64, np.float32))
     resolved.clear()
@@ -61,7 +61,7 @@ def test_a_launch_with_known_code_resolves_nothing(resolved):
     assert resolved == []
 
 
-def test_a_launch_with_other_types_sees_what_its_globals_are_then(monkeypatch):
+def test_a_launch_with_new_types_uses_the_current_values_of_globals(monkeypatch):
     @cuda.jit
     def kernel(out):
         out[cuda.grid(1)] = FACTOR
@@ -77,13 +77,13 @@ def test_a_launch_with_other_types_sees_what_its_globals_are_then(monkeypatch):
 FACTOR = 0
 
 
-def test_what_one_pass_changes_in_a_unit_no_other_sees():
+def test_each_pass_gets_its_own_copy_of_a_resolved_function():
     def function(v):
         return v
 
     with resolve.once():
         one = resolve.run(function, device=True)
         one.tree.body.clear()
-        one.globals["made"] = 1
+        one.globals["added"] = 1
         other = resolve.run(function, device=True)
     assert (len(other.tree.body), other.globals) == (1, {})

@@ -1,4 +1,4 @@
-"""Device functions that return arrays: those of their callers, and not local ones of their own."""
+"""Device functions may return arrays of their callers, but not their own local arrays."""
 
 import inspect
 
@@ -13,11 +13,11 @@ from tests.compiler.returned_locals import (
     NESTED,
     PAIR,
     REFUSED,
-    by_a_function,
+    inlined_into_the_caller,
     itself,
-    made_for_the_caller,
     record,
     tail,
+    through_a_function,
     with_a_signature,
 )
 
@@ -52,13 +52,13 @@ def size_of(x):
 
 
 @cuda.jit(device=True)
-def given_back(a):
+def parameter(a):
     a[0] = 1
     return a
 
 
 @cuda.jit(device=True)
-def part_of_given(a):
+def slice_of_parameter(a):
     work = cuda.local.array(4, np.float32)
     work[0] = a[0]
     a[0] = work[0]
@@ -73,7 +73,7 @@ def shared(x):
 
 
 @cuda.jit(device=True)
-def number_by_a_function(x):
+def number_through_a_function(x):
     r = cuda.local.array(4, np.float32)
     return tail(r, 1)[0]
 
@@ -88,7 +88,7 @@ def name_that_is_a_number_later(x):
 
 
 @cuda.jit(device=True)
-def number_out_of_a_tuple(x):
+def number_from_a_tuple(x):
     both = cuda.local.array(4, np.float32), x
     return both[1]
 
@@ -98,12 +98,12 @@ ALLOWED = [
     numbers_of_a_row,
     number_of_a_record,
     size_of,
-    given_back,
-    part_of_given,
+    parameter,
+    slice_of_parameter,
     shared,
-    number_by_a_function,
+    number_through_a_function,
     name_that_is_a_number_later,
-    number_out_of_a_tuple,
+    number_from_a_tuple,
 ]
 
 
@@ -117,7 +117,7 @@ def marked_line(device):
 
 
 @pytest.mark.parametrize("device", REFUSED, ids=name)
-def test_a_device_function_is_refused_when_it_returns_its_own_local_memory(device):
+def test_a_device_function_that_returns_its_own_local_array_is_refused(device):
     with pytest.raises(errors.ReturnedLocal, match=r"memory of a cuda\.local\.array") as caught:
         returned.check(resolve.run(device.py_func, device=True))
     assert caught.value.line == marked_line(device)
@@ -125,7 +125,7 @@ def test_a_device_function_is_refused_when_it_returns_its_own_local_memory(devic
 
 
 @pytest.mark.parametrize("device", ALLOWED, ids=name)
-def test_a_device_function_may_return_numbers_and_what_its_caller_has(device):
+def test_a_device_function_may_return_scalars_and_arrays_of_its_caller(device):
     returned.check(resolve.run(device.py_func, device=True))
 
 
@@ -151,7 +151,7 @@ def signature_kernel(out):
 def barrier_kernel(out):
     i = cuda.grid(1)
     cuda.syncthreads()
-    out[i] = by_a_function(i)[0]
+    out[i] = through_a_function(i)[0]
     cuda.syncthreads()
 
 
@@ -159,25 +159,25 @@ KERNELS = {
     array_kernel: itself,
     record_kernel: record,
     signature_kernel: with_a_signature,
-    barrier_kernel: by_a_function,
+    barrier_kernel: through_a_function,
 }
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
-def test_a_launch_is_refused_when_a_device_function_returns_its_local_memory(kernel):
+def test_a_launch_that_calls_such_a_device_function_is_refused(kernel):
     with pytest.raises(errors.ReturnedLocal) as caught:
         kernel[1, 4](np.zeros(4, np.float32))
     assert caught.value.line == marked_line(KERNELS[kernel])
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=name)
-def test_the_checker_finds_that_a_device_function_returns_its_local_memory(kernel):
+def test_a_checked_launch_reports_a_returned_local_array(kernel):
     (found,) = gpukit.check(kernel)[1, 4](np.zeros(4, np.float32)).findings
     assert (found.kind, found.severity) == ("returned-local", "error")
     assert (found.kernel, found.line) == (name(KERNELS[kernel]), marked_line(KERNELS[kernel]))
 
 
-def test_the_finding_has_the_words_of_the_refusal():
+def test_the_finding_has_the_message_and_fix_of_the_error():
     (found,) = gpukit.check(array_kernel)[1, 4](np.zeros(4, np.float32)).findings
     with pytest.raises(errors.ReturnedLocal) as caught:
         array_kernel[1, 4](np.zeros(4, np.float32))
@@ -187,13 +187,13 @@ def test_the_finding_has_the_words_of_the_refusal():
 @cuda.jit
 def caller_kernel(out):
     i = cuda.grid(1)
-    mine = made_for_the_caller(i)
-    other = made_for_the_caller(i + 1)
+    mine = inlined_into_the_caller(i)
+    other = inlined_into_the_caller(i + 1)
     out[i] = 10 * mine[0] + other[0]
 
 
-def test_an_array_lasts_that_numba_makes_in_the_caller():
-    """With inline="always" Numba puts the function's body there, on a GPU too."""
+def test_a_local_array_of_an_inlined_function_belongs_to_the_caller():
+    """Numba inlines the body with inline="always", on a GPU too."""
     out = np.zeros(4, np.float32)
     caller_kernel[1, 4](out)
     assert out.tolist() == [1, 12, 23, 34]
@@ -201,16 +201,16 @@ def test_an_array_lasts_that_numba_makes_in_the_caller():
 
 @cuda.jit
 def own_nested_kernel(out):
-    def made(n):
+    def create(n):
         mine = cuda.local.array(2, np.float32)
         mine[0] = n
         return mine
 
     i = cuda.grid(1)
-    out[i] = made(i)[0]
+    out[i] = create(i)[0]
 
 
-def test_an_array_lasts_that_a_nested_function_makes_in_the_kernel():
+def test_a_local_array_of_a_nested_function_belongs_to_the_kernel():
     out = np.zeros(4, np.float32)
     own_nested_kernel[1, 4](out)
     assert out.tolist() == [0, 1, 2, 3]
@@ -232,14 +232,14 @@ def record_of_an_inlined_function(x):
 
 
 @cuda.jit(device=True)
-def record_of_a_given_dtype(dtype, x):
+def record_of_a_dtype_argument(dtype, x):
     r = cuda.local.array(shape=1, dtype=dtype)[0]
     r.x = x
     return r
 
 
 @cuda.jit(device=True)
-def number_of_a_given_dtype(dtype, x):
+def number_of_a_dtype_argument(dtype, x):
     r = cuda.local.array(1, dtype)
     r[0] = x
     return r[0]
@@ -251,13 +251,15 @@ def kernel_with_a_record_of_an_inlined_function(out):
 
 
 @cuda.jit
-def kernel_with_a_record_of_a_given_dtype(out):
-    out[0] = record_of_a_given_dtype(RECORD, 1.0).x
+def kernel_with_a_record_of_a_dtype_argument(out):
+    out[0] = record_of_a_dtype_argument(RECORD, 1.0).x
 
 
 @cuda.jit
-def kernel_with_a_number_of_a_given_dtype(out):
-    out[0] = number_of_a_given_dtype(np.int32, 2.75) + number_of_a_given_dtype(np.float32, 0.5)
+def kernel_with_a_number_of_a_dtype_argument(out):
+    out[0] = number_of_a_dtype_argument(np.int32, 2.75) + number_of_a_dtype_argument(
+        np.float32, 0.5
+    )
 
 
 @cuda.jit
@@ -268,9 +270,10 @@ def kernel_with_a_record_of_its_own(out):
 
 
 @pytest.mark.parametrize(
-    "kernel", [kernel_with_a_record_of_an_inlined_function, kernel_with_a_record_of_a_given_dtype]
+    "kernel",
+    [kernel_with_a_record_of_an_inlined_function, kernel_with_a_record_of_a_dtype_argument],
 )
-def test_a_record_is_refused_when_its_dtype_is_an_argument(kernel):
+def test_returning_a_local_record_whose_dtype_is_an_argument_is_refused(kernel):
     with pytest.raises(errors.ReturnedLocal):
         kernel[1, 1](np.full(1, np.nan))
     (found,) = gpukit.check(kernel)[1, 1](np.full(1, np.nan)).findings
@@ -279,9 +282,9 @@ def test_a_record_is_refused_when_its_dtype_is_an_argument(kernel):
 
 @pytest.mark.parametrize(
     ("kernel", "expected"),
-    [(kernel_with_a_number_of_a_given_dtype, 2.5), (kernel_with_a_record_of_its_own, 3)],
+    [(kernel_with_a_number_of_a_dtype_argument, 2.5), (kernel_with_a_record_of_its_own, 3)],
 )
-def test_an_array_may_have_a_dtype_that_is_an_argument(kernel, expected):
+def test_a_local_array_may_have_a_dtype_that_is_an_argument(kernel, expected):
     for run in (kernel, gpukit.check(kernel)):
         out = np.full(1, np.nan)
         run[1, 1](out)

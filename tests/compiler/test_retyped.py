@@ -1,4 +1,4 @@
-"""A name that stands for values of several types: each type keeps its own variable."""
+"""A name that is assigned values of several types: each type gets its own variable."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def index_then_value_kernel(a, whole, half):
 
 
 @cuda.jit
-def behind_an_early_return_kernel(a, whole, half):
+def after_an_early_return_kernel(a, whole, half):
     i = cuda.grid(1)
     x = a[i] + BIG
     whole[i] = x
@@ -70,26 +70,26 @@ def launch(kernel, n=7):
     return a, whole, half
 
 
-def test_integer_survives_a_barrier_beside_a_later_float_of_its_name():
+def test_an_integer_survives_a_barrier_though_its_name_is_reused_for_a_float():
     a, whole, half = launch(integer_then_float_kernel)
     np.testing.assert_array_equal(whole, a + BIG)
     np.testing.assert_array_equal(half, a * 0.5)
 
 
-def test_assignment_in_place_may_change_the_type():
+def test_an_augmented_assignment_may_change_the_type():
     a, whole, half = launch(changed_in_place_kernel)
     np.testing.assert_array_equal(whole, a + BIG)
     np.testing.assert_array_equal(half, (a + BIG) * 0.5)
 
 
-def test_index_stays_an_integer_though_its_name_is_a_float_later():
+def test_an_index_stays_an_integer_though_its_name_is_reused_for_a_float():
     a, whole, half = launch(index_then_value_kernel)
     np.testing.assert_array_equal(whole, a)
     np.testing.assert_array_equal(half, a * 0.5)
 
 
-def test_name_may_change_its_type_behind_an_early_return():
-    a, whole, half = launch(behind_an_early_return_kernel)
+def test_a_name_may_change_its_type_after_an_early_return():
+    a, whole, half = launch(after_an_early_return_kernel)
     np.testing.assert_array_equal(whole, a + BIG)
     np.testing.assert_array_equal(half[:5], a[:5] * 0.5)
     assert np.isnan(half[5:]).all()
@@ -101,7 +101,7 @@ def test_types_of_two_branches_are_unified():
 
 
 @cuda.jit
-def two_types_in_a_round_kernel(a, whole, half):
+def two_types_in_an_iteration_kernel(a, whole, half):
     i = cuda.grid(1)
     k = 0
     while k < 2:
@@ -114,15 +114,15 @@ def two_types_in_a_round_kernel(a, whole, half):
         half[i] = x
 
 
-def test_integer_of_a_round_survives_beside_a_later_float_of_its_name():
+def test_an_integer_survives_a_barrier_in_a_loop_that_reuses_its_name_for_a_float():
     a, whole, half = np.arange(40), np.zeros(40, np.int64), np.zeros(40)
-    two_types_in_a_round_kernel[1, 40](a, whole, half)
+    two_types_in_an_iteration_kernel[1, 40](a, whole, half)
     np.testing.assert_array_equal(whole, a + BIG)
     np.testing.assert_array_equal(half, a)
 
 
 @cuda.jit
-def handed_to_the_next_round_kernel(a, out):
+def carried_to_the_next_iteration_kernel(a, out):
     i = cuda.grid(1)
     x = a[i]
     for k in range(3):
@@ -131,14 +131,14 @@ def handed_to_the_next_round_kernel(a, out):
         x = 0.5 * x
 
 
-def test_value_of_another_type_is_handed_to_the_next_round():
+def test_a_value_of_another_type_is_carried_to_the_next_iteration():
     a, out = np.arange(40), np.zeros((40, 3))
-    handed_to_the_next_round_kernel[1, 40](a, out)
+    carried_to_the_next_iteration_kernel[1, 40](a, out)
     np.testing.assert_array_equal(out, a[:, None] * 0.5 ** np.arange(3))
 
 
 @cuda.jit
-def two_views_in_a_round_kernel(a, out):
+def two_views_in_an_iteration_kernel(a, out):
     i = cuda.threadIdx.x
     own = cuda.local.array(8, np.int16)
     for k in range(2):
@@ -151,8 +151,8 @@ def two_views_in_a_round_kernel(a, out):
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
 @pytest.mark.costly
-def test_a_view_may_be_of_another_array_later_in_a_round(command):
+def test_a_view_may_be_reassigned_to_another_array_within_an_iteration(command):
     a, out = np.zeros(16, np.uint8), np.zeros((8, 2), np.int32)
-    command(two_views_in_a_round_kernel)[1, 8](a, out)
+    command(two_views_in_an_iteration_kernel)[1, 8](a, out)
     np.testing.assert_array_equal(a[::2], 2)
     np.testing.assert_array_equal(out, np.arange(8)[:, None] + np.zeros(2))

@@ -1,7 +1,7 @@
-"""What barriers, branches and loops mean: one idea each, compiled, interpreted and by hand.
+"""Semantics of barriers, branches and loops: compiled, interpreted and by hand.
 
-`run_both` compares the compiled kernel with the oracle; the last line of each test says by
-hand what the answer is.
+`run_both` compares the compiled kernel with the oracle; the last line of each test has the
+expected result, worked out by hand.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ def ints(n, start=-77):
     return np.full(n, start, np.int64)
 
 
-# Leaving early
+# Early returns
 
 
 @cuda.jit
@@ -28,7 +28,7 @@ def leave_before_barrier_kernel(a, out):
     out[t] = tile[4 - t]
 
 
-def test_threads_that_return_do_not_hold_up_a_barrier():
+def test_a_barrier_does_not_wait_for_threads_that_have_returned():
     _, out = run_both(leave_before_barrier_kernel, 1, 8, np.arange(8), ints(8))
     assert out.tolist() == [4, 3, 2, 1, 0, -77, -77, -77]
 
@@ -42,13 +42,13 @@ def leave_inside_loop_kernel(out):
         out[t] = cuda.syncthreads_count(1)
 
 
-def test_return_inside_a_loop_with_a_barrier_leaves_one_by_one():
+def test_threads_may_return_one_by_one_from_a_loop_with_a_barrier():
     (out,) = run_both(leave_inside_loop_kernel, 1, 5, ints(5))
     assert out.tolist() == [-77, 4, 3, 2, 1]
 
 
 @cuda.jit
-def everybody_leaves_kernel(out):
+def whole_block_returns_kernel(out):
     out[cuda.grid(1)] = 1
     if cuda.blockIdx.x == 0:
         return
@@ -57,11 +57,11 @@ def everybody_leaves_kernel(out):
 
 
 def test_a_whole_block_may_return_before_a_barrier():
-    (out,) = run_both(everybody_leaves_kernel, 2, 3, ints(6))
+    (out,) = run_both(whole_block_returns_kernel, 2, 3, ints(6))
     assert out.tolist() == [1, 1, 1, 2, 2, 2]
 
 
-# Loops that hold a barrier
+# Loops that contain a barrier
 
 
 @cuda.jit
@@ -80,7 +80,7 @@ def break_loop_kernel(limit, out):
     out[cuda.grid(1)] = tile[t]
 
 
-def test_break_out_of_a_loop_that_holds_a_barrier():
+def test_a_loop_that_contains_a_barrier_may_break():
     _, out = run_both(break_loop_kernel, 3, 4, np.array([0, 1, 2]), ints(12))
     assert out.tolist() == [0, 1, 2, 3, 11, 12, 13, 10, 22, 23, 20, 21]
 
@@ -96,7 +96,7 @@ def continue_above_kernel(out):
     out[t] = seen
 
 
-def test_continue_above_a_barrier_skips_it_for_all():
+def test_a_uniform_continue_before_a_barrier_skips_it():
     (out,) = run_both(continue_above_kernel, 1, 8, ints(8))
     assert out.tolist() == [1 + 3 + 5] * 8
 
@@ -114,13 +114,13 @@ def continue_below_kernel(out):
     out[t] = 100 * together + private
 
 
-def test_some_threads_continue_below_the_barrier_and_meet_again_at_it():
+def test_threads_that_continue_after_a_barrier_synchronize_at_the_next():
     (out,) = run_both(continue_below_kernel, 1, 4, ints(4))
     assert out.tolist() == [1600, 1606, 1600, 1606]
 
 
 @cuda.jit
-def until_nobody_kernel(a, out):
+def until_none_has_work_kernel(a, out):
     t = cuda.threadIdx.x
     left = a[t]
     rounds = 0
@@ -130,9 +130,9 @@ def until_nobody_kernel(a, out):
     out[t, 0], out[t, 1] = rounds, left
 
 
-def test_loop_ended_by_a_vote_runs_as_long_as_anybody_has_work():
+def test_a_loop_over_a_vote_runs_as_long_as_any_thread_has_work():
     a = np.array([0, 1, 7, 2])
-    _, out = run_both(until_nobody_kernel, 1, 4, a, ints((4, 2)))
+    _, out = run_both(until_none_has_work_kernel, 1, 4, a, ints((4, 2)))
     assert out.tolist() == [[3, -9], [3, -8], [3, -2], [3, -7]]
 
 
@@ -145,7 +145,7 @@ def loaded_trips_kernel(trips, out):
     out[cuda.grid(1)] = total
 
 
-def test_trip_count_loaded_from_memory_may_differ_from_block_to_block():
+def test_a_trip_count_loaded_from_memory_may_differ_between_blocks():
     _, out = run_both(loaded_trips_kernel, 3, 4, np.array([0, 1, 3]), ints(12))
     assert out.reshape(3, 4)[:, 0].tolist() == [0, 3, 3 + 2 + 1]
 
@@ -164,7 +164,7 @@ def carried_kernel(a, out):
     out[t] = acc
 
 
-def test_accumulator_lives_across_the_barriers_of_a_loop():
+def test_an_accumulator_lives_across_the_barriers_of_a_loop():
     a = np.arange(48, dtype=np.float32)
     _, out = run_both(carried_kernel, 1, 16, a, np.full(16, np.nan, np.float32))
     np.testing.assert_array_equal(out, np.arange(16) * a.sum())
@@ -181,7 +181,7 @@ def else_kernel(out):
     out[cuda.grid(1)] = k
 
 
-def test_else_of_a_loop_with_a_barrier_runs_unless_it_broke():
+def test_the_else_of_a_loop_with_a_barrier_runs_unless_the_loop_breaks():
     (out,) = run_both(else_kernel, 3, 2, ints(6))
     assert out.tolist() == [2, 2, 3, 3, 100, 100]
 
@@ -200,7 +200,7 @@ def nested_loops_kernel(out):
     out[cuda.grid(1)] = total
 
 
-def test_loop_with_barrier_inside_a_loop_beside_one_without():
+def test_a_loop_may_contain_loops_with_and_without_barriers():
     (out,) = run_both(nested_loops_kernel, 2, 4, ints(8))
     assert out.tolist() == [4, 104, 204, 4, 11, 211, 411, 11]
 
@@ -209,7 +209,7 @@ def test_loop_with_barrier_inside_a_loop_beside_one_without():
 
 
 @cuda.jit
-def born_in_branch_kernel(a, out):
+def assigned_in_branch_kernel(a, out):
     t = cuda.threadIdx.x
     if a[t] % 2 == 0:
         kept = a[t] // 2
@@ -220,7 +220,7 @@ def born_in_branch_kernel(a, out):
 
 
 def test_variable_first_assigned_in_a_branch_is_read_after_a_barrier():
-    _, out = run_both(born_in_branch_kernel, 1, 4, np.arange(4), ints(4))
+    _, out = run_both(assigned_in_branch_kernel, 1, 4, np.arange(4), ints(4))
     assert out.tolist() == [0, 4, 1, 10]
 
 
@@ -266,7 +266,7 @@ def widths_kernel(a, out):
     out[t] = v
 
 
-def test_variable_that_is_int32_or_int64_is_kept_whole_across_a_barrier():
+def test_a_variable_of_int32_and_int64_values_keeps_64_bits_across_a_barrier():
     _, out = run_both(widths_kernel, 1, 2, np.array([3, 3], np.int32), ints(2))
     assert out.tolist() == [3, 3 * 2**33]
 
@@ -282,7 +282,7 @@ def local_array_kernel(out):
     out[t] = mine[0] + mine[1] * 100 + mine[2] * 10000
 
 
-def test_local_arrays_belong_to_one_thread_across_barriers():
+def test_local_arrays_stay_private_to_a_thread_across_barriers():
     (out,) = run_both(local_array_kernel, 1, 3, ints(3))
     assert out.tolist() == [20103, 121410, 252120]
 
@@ -299,7 +299,7 @@ def views_of_local_arrays_kernel(out):
     out[t] = 100 * again[0] + rest[2]
 
 
-def test_views_of_local_arrays_belong_to_one_thread_across_barriers():
+def test_views_of_local_arrays_stay_private_to_a_thread_across_barriers():
     (out,) = run_both(views_of_local_arrays_kernel, 1, 5, ints(5))
     assert out.tolist() == [1000 * t + 10 * t + 3 for t in range(5)]
 
@@ -322,7 +322,7 @@ def two_local_arrays_kernel(out):
     out[t] = 10000 * old[0] + new[1]
 
 
-def test_two_local_arrays_and_a_shared_one_stay_apart_across_barriers():
+def test_two_local_arrays_and_a_shared_one_stay_distinct_across_barriers():
     (out,) = run_both(two_local_arrays_kernel, 1, 4, ints(4))
     # new[0]: 0 1 2 3, then 3 12 21 30, then 60 141 222 303; new[1] begins one higher.
     assert out.tolist() == [601903, 1412632, 2223361, 3034090]
@@ -357,6 +357,6 @@ def one_name_kernel(out):
     out[t] = total + i
 
 
-def test_one_name_serves_a_loop_with_a_barrier_a_loop_without_and_a_variable():
+def test_loops_with_and_without_barriers_and_a_variable_may_use_one_name():
     (out,) = run_both(one_name_kernel, 1, 3, ints(3))
     assert out.tolist() == [2 + 300, 2 + 500 + 1000, 2 + 700 + 2000]

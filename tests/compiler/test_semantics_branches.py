@@ -1,6 +1,4 @@
-"""What branches, device functions and strided loops mean: one idea each, as in
-`test_semantics.py`.
-"""
+"""Semantics of branches, device functions and strided loops, as in `test_semantics.py`."""
 
 import numpy as np
 import pytest
@@ -36,7 +34,7 @@ def nested_masks_kernel(a, out):
 
 
 @pytest.mark.slow
-def test_branches_nest_and_join_again_lane_by_lane():
+def test_nested_branches_diverge_and_reconverge_lane_by_lane():
     _, out = run_both(nested_masks_kernel, 1, 8, np.arange(8), ints(8))
     assert out.tolist() == [0, 0, 0, 5101, 5101, 5101, 5012, 5012]
 
@@ -52,7 +50,7 @@ def uniform_branch_kernel(flag, out):
     out[cuda.grid(1)] = got
 
 
-def test_barrier_in_a_branch_that_each_block_takes_as_one():
+def test_a_barrier_is_allowed_in_a_block_uniform_branch():
     _, out = run_both(uniform_branch_kernel, 3, 4, np.array([5, 0, -5]), ints(12))
     assert out.reshape(3, 4)[:, 3].tolist() == [3, 0, -2]
 
@@ -79,7 +77,7 @@ def choice_kernel(a, out):
     out[t] = a[t] if t < a.size else cuda.blockDim.x * 10
 
 
-def test_conditional_expression_evaluates_one_side_only():
+def test_a_conditional_expression_evaluates_only_one_side():
     _, out = run_both(choice_kernel, 1, 4, np.array([7, 8]), ints(4))
     assert out.tolist() == [7, 8, 40, 40]
 
@@ -110,7 +108,7 @@ def two_sums_kernel(a, out):
     out[i] = block_sum(tile, a[i]) * 1000 + block_sum(tile, a[i] * a[i])
 
 
-def test_device_function_with_barriers_is_called_twice_in_one_expression():
+def test_a_device_function_with_barriers_may_be_called_twice_in_one_expression():
     a = np.arange(16)
     _, out = run_both(two_sums_kernel, 2, 8, a, ints(16))
     sums = a.reshape(2, 8)
@@ -140,7 +138,7 @@ def collatz_kernel(out):
     out[t] = steps
 
 
-def test_device_function_returns_from_the_middle_of_an_endless_loop():
+def test_a_device_function_may_return_from_an_endless_loop():
     (out,) = run_both(collatz_kernel, 1, 7, ints(7))
     assert out.tolist() == [0, 1, 7, 2, 5, 8, 16]
 
@@ -161,7 +159,7 @@ def returns_differ_kernel(out):
     out[t] = got
 
 
-def test_device_function_returns_at_two_places_after_a_barrier():
+def test_a_device_function_may_return_at_two_points_after_a_barrier():
     (out,) = run_both(returns_differ_kernel, 1, 5, ints(5))
     assert out.tolist() == [0, -1, -2, 2, 2]
 
@@ -202,7 +200,7 @@ def test_grid_stride_loop_visits_every_element_once(kernel, size):
 
 
 @cuda.jit
-def read_behind_kernel(a, out):
+def read_after_kernel(a, out):
     i = cuda.threadIdx.x
     while i < a.size:
         i += cuda.blockDim.x
@@ -210,7 +208,7 @@ def read_behind_kernel(a, out):
 
 
 @cuda.jit
-def lowered_bound_kernel(a, out):
+def decremented_bound_kernel(a, out):
     i = 0
     while i < a[0]:
         a[0] -= 1
@@ -219,7 +217,7 @@ def lowered_bound_kernel(a, out):
 
 
 @cuda.jit
-def lowered_in_shared_kernel(a, out):
+def decremented_shared_bound_kernel(a, out):
     bound = cuda.shared.array(1, np.int64)
     bound[0] = a[0]
     i = 0
@@ -230,11 +228,11 @@ def lowered_in_shared_kernel(a, out):
 
 
 @pytest.mark.parametrize(
-    "kernel", [read_behind_kernel, lowered_bound_kernel, lowered_in_shared_kernel]
+    "kernel", [read_after_kernel, decremented_bound_kernel, decremented_shared_bound_kernel]
 )
 @pytest.mark.costly
-def test_while_loop_that_looks_like_a_stride_ends_where_python_ends_it(kernel):
-    block = 4 if kernel is read_behind_kernel else 1
+def test_a_while_loop_that_resembles_a_stride_ends_as_in_python(kernel):
+    block = 4 if kernel is read_after_kernel else 1
     run_both(kernel, 1, block, np.full(10, 10), ints(4))
 
 
@@ -256,10 +254,10 @@ def ping_pong_kernel(a, out):
     out[cuda.grid(1)] = source[t]
 
 
-def test_two_shared_arrays_change_places_at_every_turn_of_a_loop():
+def test_two_shared_arrays_may_be_swapped_in_every_iteration():
     _, out = run_both(ping_pong_kernel, 2, 8, np.arange(8), ints(16))
-    turns = np.array([[2], [3]])
-    np.testing.assert_array_equal(out.reshape(2, 8), (np.arange(8) + turns) % 8 + 10 * turns)
+    rounds = np.array([[2], [3]])
+    np.testing.assert_array_equal(out.reshape(2, 8), (np.arange(8) + rounds) % 8 + 10 * rounds)
 
 
 @cuda.jit
@@ -278,7 +276,7 @@ def compiler_names_kernel(out):
     out[thread] += kept_of + _block + _context + _args + _scratch + first_thread
 
 
-def test_a_kernel_may_use_the_names_that_its_loops_are_made_of():
+def test_a_kernel_may_use_names_of_the_generated_code():
     (out,) = run_both(compiler_names_kernel, 1, 5, ints(5))
     assert out.tolist() == [55, 1055, 2055, 3355, 4355]
 
@@ -293,7 +291,7 @@ def changed_bound_kernel(n, out):
     out[cuda.threadIdx.x] = seen * 10 + n
 
 
-def test_changing_bound_and_variable_inside_a_loop_does_not_change_its_trips():
+def test_changing_the_bound_or_variable_of_a_range_loop_does_not_change_its_trip_count():
     (_, out) = run_both(changed_bound_kernel, 1, 2, 3, ints(2))
     assert out.tolist() == [2 * (100 + 101 + 102) * 10 + 0] * 2
 
@@ -307,7 +305,7 @@ def divergent_argument_kernel(n, out):
     out[t] = n
 
 
-def test_argument_reassigned_by_some_threads_is_theirs_alone():
+def test_an_argument_reassigned_by_some_threads_changes_only_for_them():
     (_, out) = run_both(divergent_argument_kernel, 1, 4, 5, ints(4))
     assert out.tolist() == [5, 5, 20, 30]
 
@@ -344,14 +342,14 @@ def weigh_kernel(triple, out):
     out[i] = weigh(*triple) + weigh_pair((i, 2), 3)
 
 
-def test_device_function_at_which_threads_meet_takes_the_parts_of_a_tuple():
+def test_a_device_function_that_synchronizes_accepts_an_unpacked_tuple():
     out = np.full(5, np.nan)
     weigh_kernel[1, 5]((1, 2.5, 3), out)
     np.testing.assert_array_equal(out, 326 + 203 + 10 * np.arange(5))
 
 
-@pytest.mark.skipif(target.wanted() == "cuda", reason="the words are those of gpukit's compiler")
-@pytest.mark.parametrize("given", [(1, 2), (1, 2, 3, 4)])
-def test_tuple_of_another_length_than_the_parameters_is_refused(given):
+@pytest.mark.skipif(target.wanted() == "cuda", reason="these are messages of gpukit's compiler")
+@pytest.mark.parametrize("values", [(1, 2), (1, 2, 3, 4)])
+def test_unpacking_a_tuple_of_the_wrong_length_is_refused(values):
     with pytest.raises(errors.CompileError, match="wrong tuple length"):
-        weigh_kernel[1, 5](given, np.full(5, np.nan))
+        weigh_kernel[1, 5](values, np.full(5, np.nan))

@@ -1,4 +1,4 @@
-"""What warps, shared memory and atomics mean: one idea each, compiled, interpreted, by hand."""
+"""Semantics of warps, shared memory and atomics: compiled, interpreted and by hand."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def four_shuffles_kernel(out):
     out[t, 3] = cuda.shfl_xor_sync(FULL, t, 5)
 
 
-def test_shuffles_read_the_lanes_they_name_and_keep_their_own_at_the_edge():
+def test_shuffles_read_the_named_lane_or_their_own_value_past_the_edge():
     (out,) = run_both(four_shuffles_kernel, 1, 64, ints((64, 4)))
     t = np.arange(64)
     lane, base = t % 32, t - t % 32
@@ -37,7 +37,7 @@ def shuffled_types_kernel(a, b, c, d, out):
     out[t] += cuda.shfl_xor_sync(FULL, c[t], 1) + cuda.shfl_xor_sync(FULL, d[t], 1)
 
 
-def test_shuffles_carry_32_and_64_bit_integers_and_floats_whole():
+def test_shuffles_pass_32_and_64_bit_integers_and_floats():
     parts = (
         np.arange(32, dtype=np.int32),
         np.arange(32) * 2**40,
@@ -58,7 +58,7 @@ def branch_shuffle_kernel(out):
     out[t] = got
 
 
-def test_shuffle_inside_a_divergent_branch_uses_the_lanes_that_are_there():
+def test_a_shuffle_in_a_divergent_branch_uses_the_active_lanes():
     (out,) = run_both(branch_shuffle_kernel, 1, 32, ints(32))
     assert out.tolist() == [-1, 310] * 16
 
@@ -74,7 +74,7 @@ def warp_trips_kernel(out):
     out[t] = v
 
 
-def test_each_warp_shuffles_as_often_as_its_own_trip_count():
+def test_each_warp_shuffles_as_often_as_its_trip_count_says():
     (out,) = run_both(warp_trips_kernel, 1, 96, ints(96))
     t = np.arange(96)
     added = np.array([0, 32, 64 + 128])[t // 32]
@@ -94,7 +94,7 @@ def lanes_leave_kernel(out):
     out[t] = seen
 
 
-def test_lanes_leave_a_loop_one_by_one_and_the_others_go_on():
+def test_lanes_leave_a_loop_one_by_one_while_the_others_continue():
     (out,) = run_both(lanes_leave_kernel, 1, 8, ints(8))
     assert out.tolist() == [0, 6, 6 + 4, 6 + 4 + 2] * 2
 
@@ -146,7 +146,7 @@ def votes_kernel(a, out):
     [([1, 1, 1], [1, 1, 1, 7]), ([0, 1, 0], [0, 1, 0, 2]), ([0, 0, 0], [0, 0, 1, 0])],
 )
 @pytest.mark.costly
-def test_votes_count_the_lanes_that_are_there(a, wanted):
+def test_votes_consider_only_existing_lanes(a, wanted):
     _, out = run_both(votes_kernel, 1, 3, np.array(a), ints((3, 4)))
     assert out.tolist() == [wanted] * 3
 
@@ -170,7 +170,7 @@ def top_bit_kernel(out):
     out[t] = cuda.ballot_sync(FULL, t == 31)
 
 
-def test_ballot_is_a_signed_32_bit_number():
+def test_ballot_is_a_signed_32_bit_integer():
     (out,) = run_both(top_bit_kernel, 1, 32, ints(32))
     assert out.tolist() == [-(2**31)] * 32
 
@@ -213,7 +213,7 @@ def same_line_kernel(out):
     out[t] = a[3 - t] + b[3 - t]
 
 
-def test_two_shared_arrays_on_one_line_are_two_arrays():
+def test_two_shared_arrays_on_one_line_are_distinct():
     (out,) = run_both(same_line_kernel, 1, 4, ints(4))
     assert out.tolist() == [33, 22, 11, 0]
 
@@ -229,7 +229,7 @@ def dynamic_views_kernel(out):
     out[t] = words[3 - t] + floats[3 - t]
 
 
-def test_dynamic_shared_memory_is_one_buffer_seen_through_several_views():
+def test_arrays_of_dynamic_shared_memory_are_views_of_one_buffer():
     (out,) = run_both(dynamic_views_kernel, 1, 4, np.full(4, np.nan), shared_bytes=32)
     assert out.tolist() == [31.5, 21.0, 10.5, 0.0]
 

@@ -1,4 +1,4 @@
-"""Shuffles by one offset for all threads: what each lane gets, against the oracle's lookup."""
+"""Shuffles with a uniform offset: each lane's result against the oracle."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ BLOCKS = [32, 64, 160, 20, 70, (16, 16), (16, 5), (8, 4, 3)]
 
 
 def shuffling(shuffle):
-    """Return a kernel in which every thread adds what a shuffle gives it."""
+    """Return a kernel in which every thread adds the result of a shuffle."""
 
     @cuda.jit
     def shuffle_kernel(x, out, offset):
@@ -34,7 +34,7 @@ KERNELS = {
 
 @cuda.jit
 def some_warps_kernel(x, out, offset):
-    """Warps 0, 2 and 4 add up in steps, the others leave out as it is."""
+    """Even warps reduce their values by shuffles; odd warps write nothing."""
     t = cuda.threadIdx.x
     if t // 32 % 2 == 0:
         value = x[t]
@@ -46,7 +46,7 @@ def some_warps_kernel(x, out, offset):
 
 @cuda.jit
 def rounds_kernel(x, out, rounds):
-    """Offsets that differ from round to round, and not from thread to thread."""
+    """Shuffle by an offset that changes per iteration and is the same for all threads."""
     t = cuda.threadIdx.x
     value = x[t]
     for k in range(rounds):
@@ -59,7 +59,7 @@ def threads(block):
 
 
 def agree(kernel, block, x, number):
-    """Compare a launch with the oracle's; the oracle must give every lane a defined value."""
+    """Compare a launch with the oracle, which must define the value of every lane."""
     out, expected = np.zeros_like(x), np.zeros_like(x)
     kernel[1, block](x, out, number)
     oracle.launch(kernel, 1, block, x, expected, number)
@@ -69,13 +69,13 @@ def agree(kernel, block, x, number):
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("block", [b for b in BLOCKS if threads(b) % 32 == 0], ids=str)
 @pytest.mark.parametrize("offset", OFFSETS)
-def test_whole_warps_get_what_the_oracle_says(name, block, offset):
+def test_shuffles_of_full_warps_agree_with_the_oracle(name, block, offset):
     agree(KERNELS[name], block, np.arange(1, threads(block) + 1, dtype=np.float32), offset)
 
 
 @pytest.mark.parametrize("name", ["down", "up"])
 @pytest.mark.parametrize("block", [b for b in BLOCKS if threads(b) % 32], ids=str)
-def test_a_part_of_a_warp_reads_only_its_own_threads(name, block):
+def test_shuffles_of_a_partial_warp_read_only_its_own_threads(name, block):
     n = threads(block)
     x, out = np.arange(1, n + 1, dtype=np.float32), np.zeros(n, np.float32)
     KERNELS[name][1, block](x, out, 3)
@@ -88,13 +88,13 @@ def test_a_part_of_a_warp_reads_only_its_own_threads(name, block):
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float64, np.int16])
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.costly
-def test_every_kind_of_number_is_handed_on(name, dtype):
+def test_shuffles_pass_on_every_dtype(name, dtype):
     agree(KERNELS[name], 96, np.arange(1, 97).astype(dtype), 7)
 
 
-def test_warps_that_take_no_part_are_left_alone():
+def test_warps_outside_the_branch_of_a_shuffle_are_unaffected():
     agree(some_warps_kernel, 160, np.arange(1, 161, dtype=np.float32), 16)
 
 
-def test_an_offset_that_changes_in_a_loop_is_taken_anew():
+def test_a_shuffle_offset_may_change_in_a_loop():
     agree(rounds_kernel, 64, np.arange(1, 65, dtype=np.float32), 9)

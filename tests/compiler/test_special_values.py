@@ -1,4 +1,4 @@
-"""Kernels give at the edges of the types what a GPU gives: the table is in `special_values`."""
+"""Results at the edges of the types are those of a GPU: the table is in `special_values`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gpukit import cuda
 from tests.compiler.special_values import KINDS, ROWS, Row, inputs
 
 pytestmark = pytest.mark.cpu
-AT_ONCE = 16  # rows of one kernel
+AT_ONCE = 16  # rows per kernel
 
 
 def kernel_of(rows: tuple[Row, ...]):
-    """Return a kernel with an output of its own for each row, and all of their inputs."""
+    """Return a kernel that evaluates the expressions of these rows, with one output per row."""
     takes = rows[0].takes
-    given = [f"{v}_" for v in "xyz"[: len(takes)]]
+    parameters = [f"{v}_" for v in "xyz"[: len(takes)]]
     outs = [f"out{k}" for k in range(len(rows))]
-    lines = [f"def special_values_kernel({', '.join([*given, *outs])}):", "    i = cuda.grid(1)"]
-    lines += ["    if i < x_.size:"]
-    lines += [f"        {v[0]} = {v}[i]" for v in given]
+    lines = [f"def special_values_kernel({', '.join([*parameters, *outs])}):"]
+    lines += ["    i = cuda.grid(1)", "    if i < x_.size:"]
+    lines += [f"        {v[0]} = {v}[i]" for v in parameters]
     lines += [f"        {out}[i] = {row.text}" for out, row in zip(outs, rows, strict=True)]
     text = "\n".join(lines) + "\n"
     file = f"<special values {abs(hash(text))}>"
@@ -35,7 +35,7 @@ def kernel_of(rows: tuple[Row, ...]):
 
 
 def groups() -> list[tuple[Row, ...]]:
-    """Return the rows in groups of the same inputs."""
+    """Return the rows in groups with the same input types."""
     ordered = sorted(ROWS, key=lambda row: row.takes)
     found = []
     for _, rows in itertools.groupby(ordered, key=lambda row: row.takes):
@@ -47,11 +47,11 @@ def groups() -> list[tuple[Row, ...]]:
 GROUPS = groups()
 
 
-def wrong(row: Row, given, out) -> list[str]:
-    """Return what a row got wrong, in words."""
+def wrong(row: Row, arguments, out) -> list[str]:
+    """Return the wrong results of a row, as text."""
     found = []
     with np.errstate(all="ignore"):
-        for k, values in enumerate(zip(*given, strict=True)):
+        for k, values in enumerate(zip(*arguments, strict=True)):
             expected = row.rule(*values)
             if expected is None:
                 continue
@@ -71,27 +71,27 @@ def named(number: int) -> str:
 
 
 def mistakes(number: int, *, checked: bool) -> dict[str, list[str]]:
-    """Return what a group of rows got wrong, by expression."""
+    """Return the wrong results of a group of rows, by expression."""
     rows = GROUPS[number]
-    given = inputs(rows[0].takes)
-    outs = [np.full(given[0].size, 77, KINDS[row.gives]) for row in rows]
+    arguments = inputs(rows[0].takes)
+    outs = [np.full(arguments[0].size, 77, KINDS[row.gives]) for row in rows]
     kernel = kernel_of(rows)
     launch = gpukit.check(kernel) if checked else kernel
-    launch[-(-given[0].size // 128), 128](*given, *outs)
+    launch[-(-arguments[0].size // 128), 128](*arguments, *outs)
     pairs = zip(rows, outs, strict=True)
-    found = {f"{row.text} of {row.takes}": wrong(row, given, out) for row, out in pairs}
+    found = {f"{row.text} of {row.takes}": wrong(row, arguments, out) for row, out in pairs}
     return {text: lines[:4] for text, lines in found.items() if lines}
 
 
 @pytest.mark.parametrize("number", range(len(GROUPS)), ids=named)
 @pytest.mark.costly
-def test_kernels_give_what_a_gpu_gives_at_the_edges_of_the_types(number):
+def test_results_at_the_edges_of_the_types_are_those_of_a_gpu(number):
     assert not mistakes(number, checked=False)
 
 
 @pytest.mark.parametrize("takes", [("f4", "f8"), ("f8", "f4"), ("i4", "f4")], ids="-".join)
 @pytest.mark.costly
-def test_checked_kernels_give_the_same(takes):
+def test_checked_launches_give_the_same_results(takes):
     number = next(k for k, rows in enumerate(GROUPS) if rows[0].takes == takes)
     assert not mistakes(number, checked=True)
 

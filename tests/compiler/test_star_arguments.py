@@ -1,4 +1,4 @@
-"""Arguments that a device function takes as `*args` are computed once, when it is called."""
+"""Arguments passed to `*args` of a device function are evaluated once, at the call."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gpukit import cuda
 
 
 @cuda.jit(device=True)
-def first_behind_a_change(a, *parts):
+def first_after_a_store(a, *parts):
     t = cuda.threadIdx.x
     cuda.syncthreads()
     a[t] = 0
@@ -17,10 +17,10 @@ def first_behind_a_change(a, *parts):
 @cuda.jit
 def kernel(a, out):
     t = cuda.threadIdx.x
-    out[t] = first_behind_a_change(a, a[t] + 1)
+    out[t] = first_after_a_store(a, a[t] + 1)
 
 
-def test_a_starred_argument_has_the_value_of_the_call():
+def test_a_starred_argument_is_evaluated_at_the_call():
     out = np.full(4, np.nan)
     kernel[1, 4](np.arange(4.0), out)
     assert out.tolist() == [1, 2, 3, 4]

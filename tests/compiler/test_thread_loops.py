@@ -1,4 +1,4 @@
-"""Loops of a thread: inside or outside the loop over threads, and checked once per row."""
+"""Loops in a kernel: inside or outside the loop over threads, bounds-checked once per row."""
 
 import ast
 
@@ -12,7 +12,9 @@ from gpukit.compiler import pipeline
 from gpukit.compiler.emit.kernel import Options
 from tests.compiler.texts import kernel_of
 
-pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="these are loops of a CPU")
+pytestmark = pytest.mark.skipif(
+    target.wanted() == "cuda", reason="Numba generates no loops over threads"
+)
 RNG = np.random.default_rng(5)
 ROWS, COLS = 37, 53
 
@@ -37,7 +39,7 @@ def window_kernel(x, out):
 
 
 @cuda.jit
-def windows_beyond_the_edge_kernel(x, radius, out):
+def unguarded_windows_kernel(x, radius, out):
     col, row = cuda.grid(2)
     if row < x.shape[0] and col < x.shape[1]:
         total = np.float32(0)
@@ -83,7 +85,7 @@ def rows_kernel(x, out):
 
 
 @cuda.jit
-def own_array_kernel(x, out):
+def local_array_kernel(x, out):
     row = cuda.grid(1)
     last = cuda.local.array(40, np.float32)
     if row < x.shape[0]:
@@ -101,7 +103,7 @@ def padded_sum(x, radius):
 GRID, BLOCK = (4, 5), (16, 8)
 
 
-def test_window_of_constant_size_is_read_around_each_pixel():
+def test_a_window_of_constant_size_is_summed_around_each_pixel():
     x = image()
     out = poisoned(x)
     window_kernel[GRID, BLOCK](x, out)
@@ -112,7 +114,7 @@ def test_window_of_constant_size_is_read_around_each_pixel():
 
 @pytest.mark.parametrize("radius", [0, 1, 2, 60])
 @pytest.mark.costly
-def test_window_whose_size_is_an_argument_is_cut_at_the_edges_by_its_guard(radius):
+def test_a_window_whose_size_is_an_argument_is_guarded_at_the_edges(radius):
     x = image()
     out = poisoned(x)
     guarded_windows_kernel[GRID, BLOCK](x, radius, out)
@@ -120,15 +122,15 @@ def test_window_whose_size_is_an_argument_is_cut_at_the_edges_by_its_guard(radiu
 
 
 @pytest.mark.slow
-def test_window_beyond_the_edge_is_an_error_that_names_its_first_index():
+def test_a_window_past_the_edge_is_an_error_that_names_its_first_index():
     x = image()
     with pytest.raises(errors.OutOfBounds) as caught:
-        windows_beyond_the_edge_kernel[GRID, BLOCK](x, 40, poisoned(x))
+        unguarded_windows_kernel[GRID, BLOCK](x, 40, poisoned(x))
     assert caught.value.index == (-40, -40)
     assert caught.value.thread == (0, 0, 0)
 
 
-def test_window_that_ends_at_the_last_element_is_inside():
+def test_a_window_that_ends_at_the_last_element_is_in_bounds():
     x = np.arange(24, dtype=np.float32)
     out = poisoned(x)
     flat_windows_kernel[1, 32](x, 8, out)
@@ -137,7 +139,7 @@ def test_window_that_ends_at_the_last_element_is_inside():
 
 
 @pytest.mark.parametrize("width", [1 << 61, -(1 << 61), 1 << 62, (1 << 63) - 1])
-def test_steps_so_large_that_an_index_goes_round_64_bits_reach_no_foreign_memory(width):
+def test_an_index_that_overflows_64_bits_accesses_nothing_outside(width):
     @cuda.jit
     def kernel(x, width, rounds, out):
         i = cuda.grid(1)
@@ -145,13 +147,13 @@ def test_steps_so_large_that_an_index_goes_round_64_bits_reach_no_foreign_memory
             for k in range(rounds):
                 out[i] = x[i + k * width]
 
-    # In rounds 0 and 8 the index is i again, in between it is far outside.
+    # In iterations 0 and 8 the index is i, in between it is far outside.
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 4](np.zeros(4), width, 9, np.zeros(4))
 
 
 @pytest.mark.parametrize("width", [8, 9])
-def test_steps_so_large_that_a_range_goes_round_64_bits_reach_no_foreign_memory(width):
+def test_a_range_whose_index_overflows_64_bits_accesses_nothing_outside(width):
     @cuda.jit
     def kernel(x, width, out):
         i = cuda.grid(1)
@@ -164,7 +166,7 @@ def test_steps_so_large_that_a_range_goes_round_64_bits_reach_no_foreign_memory(
 
 
 @pytest.mark.slow
-def test_two_loops_over_the_same_range_are_short_only_if_both_are():
+def test_a_loop_that_runs_is_checked_though_another_over_the_same_range_does_not():
     @cuda.jit
     def kernel(n, m, step, x, out):
         i = cuda.grid(1)
@@ -177,12 +179,12 @@ def test_two_loops_over_the_same_range_are_short_only_if_both_are():
                     own[0] = 1
             out[i] = own[0]
 
-    # k * step is 0 in the first round and at the end of 2**34 rounds, and outside in between.
+    # k * step is 0 in the first iteration and after 2**34 iterations, and outside in between.
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 4]((1 << 34) + 1, -1, 1 << 30, np.zeros(8), np.zeros(4))
 
 
-def test_negative_step_through_an_array_is_inside():
+def test_a_negative_step_through_an_array_is_in_bounds():
     @cuda.jit
     def kernel(x, n, out):
         i = cuda.grid(1)
@@ -197,7 +199,7 @@ def test_negative_step_through_an_array_is_inside():
     assert out.tolist() == [sum(range(i, i + 7)) for i in range(4)]
 
 
-def test_loop_that_runs_never_reads_nothing():
+def test_a_loop_without_iterations_reads_nothing():
     @cuda.jit
     def kernel(x, n, out):
         i = cuda.grid(1)
@@ -213,7 +215,7 @@ def test_loop_that_runs_never_reads_nothing():
 
 @pytest.mark.parametrize("rounds", [1, 63, 64, 65, 4095, 4096, 4097, 70_000])
 @pytest.mark.costly
-def test_range_is_evaluated_once_though_its_loop_changes_it(rounds):
+def test_a_range_is_evaluated_once_though_the_loop_changes_its_bound(rounds):
     @cuda.jit
     def kernel(n, counts):
         for k in range(counts.size):
@@ -232,7 +234,7 @@ def test_range_is_evaluated_once_though_its_loop_changes_it(rounds):
 
 @pytest.mark.parametrize("step", [1, 3, -1, -3])
 @pytest.mark.costly
-def test_long_ranges_inside_of_others_visit_every_number_once(step):
+def test_long_nested_ranges_visit_every_number_once(step):
     @cuda.jit
     def kernel(start, stop, out):
         for outer in range(out.shape[0]):
@@ -249,7 +251,7 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "arguments", "said"),
+    ("kernel", "arguments", "reason"),
     [
         (window_kernel, (), "inside the loop over threads: LLVM unrolls so few iterations"),
         (
@@ -258,24 +260,24 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
             "inside the loop over threads: adjacent threads do not access adjacent memory",
         ),
         (
-            own_array_kernel,
+            local_array_kernel,
             (),
             "inside the loop over threads: it uses an array private to a thread",
         ),
         (
-            windows_beyond_the_edge_kernel,
+            unguarded_windows_kernel,
             (2,),
             "outside the loop over threads: adjacent threads access adjacent memory",
         ),
     ],
 )
-def test_explain_says_where_a_loop_stands_and_why(kernel, arguments, said):
+def test_explain_says_where_a_loop_is_placed_and_why(kernel, arguments, reason):
     x = image()
     lines = gpukit.explain(kernel, x, *arguments, x, block=BLOCK).splitlines()
-    assert f"# {said}" in [line.strip() for line in lines]
+    assert f"# {reason}" in [line.strip() for line in lines]
 
 
-def test_array_that_a_thread_chooses_is_checked_as_the_one_that_it_is():
+def test_an_array_selected_at_run_time_is_checked_by_its_own_size():
     @cuda.jit
     def kernel(small, large, choose, out):
         i = cuda.grid(1)
@@ -311,12 +313,12 @@ def sums_around_kernel(x, beyond, out):
         out[row, col] = sum_around(x, row, col + beyond)
 
 
-def test_device_function_that_indexes_an_array_is_checked_once_a_row():
+def test_a_device_function_that_indexes_an_array_is_checked_once_per_row():
     lines = gpukit.explain(sums_around_kernel, image(), 0, image(), block=BLOCK)
     assert "sum_around(" not in lines
 
 
-def test_device_function_that_indexes_an_array_is_named_by_its_own_line_past_the_end():
+def test_an_error_in_a_device_function_names_its_own_line():
     x, out = image(), poisoned(image())
     sums_around_kernel[GRID, BLOCK](x, 0, out)
     np.testing.assert_allclose(out[:, 1:-1], x[:, :-2] + x[:, 1:-1] + x[:, 2:], rtol=1e-5)
@@ -329,7 +331,7 @@ def last_of_pairs(x, k):
     return x[k] if k + 2 >= x.shape[0] else last_of_pairs(x, k + 2)
 
 
-def test_device_function_that_calls_itself_may_index_an_array():
+def test_a_recursive_device_function_may_index_an_array():
     @cuda.jit
     def kernel(x, out):
         out[0] = last_of_pairs(x, 0)
@@ -343,17 +345,17 @@ def test_device_function_that_calls_itself_may_index_an_array():
 
 
 def long_kernel(statements, checks):
-    """A kernel of so many statements and more; data say where it writes last if it `checks`."""
-    last = "table[places[i]] = v" if checks else "table[i] = v"
+    """Return a kernel with so many statements; if it `checks`, its last index is loaded data."""
+    last = "table[indices[i]] = v" if checks else "table[i] = v"
     sums = "\n".join(f"    v = v * x[i] + {k}" for k in range(statements))
     return kernel_of(
         f"i = cuda.grid(1)\nif i < x.shape[0]:\n    v = x[i]\n{sums}\n    {last}",
-        "x, places, table",
+        "x, indices, table",
     )
 
 
-def forms_of(kernel):
-    """How often the loop over threads stands in what a kernel becomes."""
+def versions_of(kernel):
+    """Return in how many versions the loop over threads is generated."""
     kinds = tuple(typeof(a) for a in (np.zeros(1, np.float32), np.zeros(1, int), np.zeros(1)))
     _, _, loops = pipeline._loops(kernel.py_func, kinds, Options((0, 1, 1), distinct=True), [])
     stores = [
@@ -365,30 +367,32 @@ def forms_of(kernel):
 
 
 @pytest.mark.parametrize(
-    ("statements", "checks", "forms"), [(3, True, 2), (80, True, 1), (80, False, 2)]
+    ("statements", "checks", "versions"), [(3, True, 2), (80, True, 1), (80, False, 2)]
 )
 @pytest.mark.costly
-def test_a_long_loop_that_checks_some_accesses_anyway_has_one_form(statements, checks, forms):
-    assert forms_of(long_kernel(statements, checks)) == forms
+def test_a_long_loop_with_unprovable_accesses_is_generated_in_one_version(
+    statements, checks, versions
+):
+    assert versions_of(long_kernel(statements, checks)) == versions
 
 
 @pytest.mark.parametrize("statements", [3, 80])
-def test_a_long_loop_computes_what_a_short_one_computes(statements):
-    x, places = np.linspace(-1, 1, 70), RNG.permutation(70)
+def test_a_long_loop_computes_the_same_as_a_short_one(statements):
+    x, indices = np.linspace(-1, 1, 70), RNG.permutation(70)
     expected, v = np.empty(70), x.copy()
     for k in range(statements):
         v = v * x + k
-    expected[places] = v
+    expected[indices] = v
     table = np.full(70, np.nan)
-    long_kernel(statements, checks=True)[3, 32](x, places, table)
+    long_kernel(statements, checks=True)[3, 32](x, indices, table)
     np.testing.assert_allclose(table, expected, rtol=1e-12)
 
 
 @pytest.mark.slow
-def test_a_long_loop_stops_before_an_access_outside():
-    places = np.arange(40)
-    places[33] = 40
+def test_a_long_loop_stops_before_an_out_of_bounds_access():
+    indices = np.arange(40)
+    indices[33] = 40
     table = np.full(41, np.nan)
-    with pytest.raises(errors.OutOfBounds, match=r"table\[places\[i\]\]"):
-        long_kernel(80, checks=True)[2, 32](np.ones(40), places, table[:40])
+    with pytest.raises(errors.OutOfBounds, match=r"table\[indices\[i\]\]"):
+        long_kernel(80, checks=True)[2, 32](np.ones(40), indices, table[:40])
     assert np.isnan(table[40])

@@ -1,4 +1,4 @@
-"""Variables without a value: what a plain kernel warns of, and what a checked launch finds."""
+"""Unassigned variables: warnings of a plain launch and findings of a checked one."""
 
 import warnings
 
@@ -40,7 +40,7 @@ def under_the_same_guard(x, out):
         out[i] = v
 
 
-def behind_a_return(x, out):
+def after_a_return(x, out):
     i = cuda.grid(1)
     if i < x.shape[0]:
         v = x[i]
@@ -56,7 +56,7 @@ def last_of_a_loop(x, out):
     out[i] = last
 
 
-def every_case_by_name(x, out):
+def every_case_of_an_elif_chain(x, out):
     i = cuda.grid(1)
     if i % 3 == 0:
         v = x[i]
@@ -76,7 +76,7 @@ def two_conditions(x, out):
     out[i] = v
 
 
-def handed_over(x, out):
+def shuffled(x, out):
     i = cuda.grid(1)
     if cuda.laneid == 0:
         v = x[i]
@@ -84,7 +84,7 @@ def handed_over(x, out):
     out[i] = v
 
 
-def chosen(x, out):
+def selected(x, out):
     i = cuda.grid(1)
     if i < 7:
         v = x[i]
@@ -95,12 +95,12 @@ def found_in_a_loop(x, out):
     i = cuda.grid(1)
     for k in range(x.shape[0]):
         if x[k] > x[i]:
-            place = k
+            position = k
             break
-    out[i] = place
+    out[i] = position
 
 
-def under_what_follows_from_the_guard(x, out):
+def under_a_condition_implied_by_the_guard(x, out):
     i = cuda.grid(1)
     j = i + 1
     k = 2 * j
@@ -111,7 +111,7 @@ def under_what_follows_from_the_guard(x, out):
         out[i] = v
 
 
-def carried_round_a_loop(x, out):
+def carried_to_the_next_iteration(x, out):
     i = cuda.grid(1)
     acc = np.float32(0)
     for k in range(4):
@@ -124,29 +124,29 @@ def carried_round_a_loop(x, out):
 
 SOUND = [
     under_the_same_guard,
-    behind_a_return,
+    after_a_return,
     last_of_a_loop,
-    every_case_by_name,
+    every_case_of_an_elif_chain,
     two_conditions,
-    handed_over,
-    chosen,
-    carried_round_a_loop,
-    under_what_follows_from_the_guard,
+    shuffled,
+    selected,
+    carried_to_the_next_iteration,
+    under_a_condition_implied_by_the_guard,
 ]
 WRONG = [one_branch, one_side_of_two]
 
 
-def signs():
+def alternating_signs():
     return np.where(np.arange(N) % 2, 1, -1).astype(np.float32)
 
 
-def named(functions):
+def over_functions(functions):
     return pytest.mark.parametrize("function", functions, ids=lambda f: f.__name__)
 
 
-def warned(function):
+def warnings_of(function):
     kernel = cuda.jit(function)
-    x = signs()
+    x = alternating_signs()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for dtype in (np.float32, np.float64):
@@ -154,30 +154,30 @@ def warned(function):
     return caught
 
 
-def findings(function):
-    x = signs()
+def findings_of(function):
+    x = alternating_signs()
     report = gpukit.check(cuda.jit(function))[1, N - 8](x, np.zeros(N, np.float32))
     return [f for f in report.findings if f.kind == "uninitialised-local"]
 
 
-@named(WRONG)
+@over_functions(WRONG)
 @pytest.mark.slow
-def test_a_variable_of_one_branch_is_warned_of_once_at_the_line_that_reads_it(function):
-    (one,) = warned(function)
+def test_reading_a_variable_of_one_branch_warns_once_at_the_reading_line(function):
+    (one,) = warnings_of(function)
     assert one.category is errors.KernelWarning
     assert (one.filename, one.lineno) == (__file__, line_of(function, "= v"))
     assert f"{function.__name__}: v has a value only where an `if`" in str(one.message)
 
 
-@named([*SOUND, found_in_a_loop])
+@over_functions([*SOUND, found_in_a_loop])
 @pytest.mark.costly
-def test_a_variable_that_may_well_have_a_value_is_not_warned_of(function):
-    assert warned(function) == []
+def test_a_variable_that_may_be_assigned_on_every_path_does_not_warn(function):
+    assert warnings_of(function) == []
 
 
-@named(WRONG)
-def test_a_variable_that_is_read_without_a_value_is_an_error_of_a_checked_launch(function):
-    (found,) = findings(function)
+@over_functions(WRONG)
+def test_reading_an_unassigned_variable_is_an_error_of_a_checked_launch(function):
+    (found,) = findings_of(function)
     assert (found.severity, found.array, found.index) == ("error", "v", ())
     assert found.line == line_of(function, "= v")
     assert found.threads == ((0, 0, 0),)
@@ -185,12 +185,12 @@ def test_a_variable_that_is_read_without_a_value_is_an_error_of_a_checked_launch
     assert "reads v in line" in found.message
 
 
-@named(SOUND)
+@over_functions(SOUND)
 @pytest.mark.costly
-def test_a_variable_that_has_a_value_wherever_it_is_read_is_no_finding(function):
-    assert findings(function) == []
+def test_a_variable_assigned_before_every_read_is_no_finding(function):
+    assert findings_of(function) == []
 
 
-def test_a_search_that_finds_nothing_leaves_its_variable_without_a_value():
-    (found,) = findings(found_in_a_loop)
-    assert (found.array, found.threads) == ("place", ((1, 0, 0),))
+def test_a_search_that_finds_nothing_leaves_its_variable_unassigned():
+    (found,) = findings_of(found_in_a_loop)
+    assert (found.array, found.threads) == ("position", ((1, 0, 0),))

@@ -1,4 +1,4 @@
-"""Values that Numba's CPU target treats otherwise than its CUDA target: rounding, records."""
+"""Operations that Numba's CPU and CUDA targets treat differently: `round`, records, `where`."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_round_to_digits_agrees_with_python(dtype, digits):
     np.testing.assert_allclose(out, np.array(exact, dtype), rtol=2 * np.finfo(dtype).eps)
 
 
-def test_round_of_a_float32_halfway_case_is_done_in_double_precision():
+def test_a_float32_halfway_case_is_rounded_in_double_precision():
     out = np.full(1, np.nan, np.float32)
     round_kernel[1, 1](np.array([0.3425], np.float32), 3, out)
     assert out[0] == np.float32(0.343)
@@ -42,7 +42,7 @@ def first_kernel(x, out):
     out[0] = first(x)
 
 
-def test_first_field_of_a_record_is_found_by_its_place():
+def test_a_field_of_a_record_may_be_indexed_by_position():
     a = np.zeros(2, RECORD)
     a["g"] = 7, 8
     out = np.full(1, -1, np.int32)
@@ -50,7 +50,7 @@ def test_first_field_of_a_record_is_found_by_its_place():
     assert out[0] == 8
 
 
-def test_record_with_an_array_in_it_is_returned_by_a_device_function():
+def test_a_device_function_may_return_a_record_with_an_array_field():
     a = np.zeros(2, RECORD)
     a["g"], a["h"] = 5, [[1, 2], [3, 4]]
     out = np.zeros(1, RECORD)
@@ -59,8 +59,8 @@ def test_record_with_an_array_in_it_is_returned_by_a_device_function():
     assert out[0]["h"].tolist() == [1, 2]
 
 
-@pytest.mark.skipif(target.wanted() == "cuda", reason="the words are those of gpukit's compiler")
-def test_field_that_a_record_has_not_is_refused():
+@pytest.mark.skipif(target.wanted() == "cuda", reason="these are messages of gpukit's compiler")
+def test_a_field_position_past_the_last_field_is_refused():
     @cuda.jit(device=True)
     def fifth(x):
         return x[4]
@@ -74,27 +74,27 @@ def test_field_that_a_record_has_not_is_refused():
 
 
 @cuda.jit
-def write_behind_barrier_kernel(records, out):
+def write_after_barrier_kernel(records, out):
     i = cuda.threadIdx.x
     tile = cuda.shared.array(4, RECORD)
-    own, (there, here) = records[i], (records[3 - i], tile[i])
-    here.g = 10 * i
+    own, (opposite, in_tile) = records[i], (records[3 - i], tile[i])
+    in_tile.g = 10 * i
     cuda.syncthreads()
     own.h[1] = tile[3 - i].g
     cuda.syncthreads()
-    here.g += 1
+    in_tile.g += 1
     cuda.syncthreads()
-    out[i] = there.h[1] + tile[3 - i].g
+    out[i] = opposite.h[1] + tile[3 - i].g
 
 
-def test_record_is_the_memory_it_was_read_from_behind_a_barrier():
+def test_a_record_variable_still_aliases_its_array_element_after_a_barrier():
     records, out = np.zeros(4, RECORD), np.full(4, np.nan)
-    write_behind_barrier_kernel[1, 4](records, out)
+    write_after_barrier_kernel[1, 4](records, out)
     np.testing.assert_array_equal(records["h"][:, 1], [30, 20, 10, 0])
     np.testing.assert_array_equal(out, [31, 31, 31, 31])
 
 
-def test_record_is_the_memory_it_was_read_from_in_a_loop():
+def test_a_record_variable_aliases_its_array_element_in_a_loop():
     @cuda.jit
     def kernel(records):
         own = records[cuda.threadIdx.x]
@@ -108,7 +108,7 @@ def test_record_is_the_memory_it_was_read_from_in_a_loop():
 
 
 @cuda.jit(device=True)
-def chosen(condition, x, y):
+def selected(condition, x, y):
     return np.where(condition, x, y)
 
 
@@ -116,12 +116,12 @@ def chosen(condition, x, y):
 def where_kernel(a, out):
     i = cuda.grid(1)
     if i < a.size:
-        out[i] = np.where(a[i] > 2, a[i], 0.5) + chosen(i == 1, 10, 20)
+        out[i] = np.where(a[i] > 2, a[i], 0.5) + selected(i == 1, 10, 20)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
 @pytest.mark.costly
-def test_where_of_numbers_is_one_of_the_two(dtype):
+def test_where_of_scalars_selects_one_of_the_two(dtype):
     a, out = np.arange(5, dtype=dtype), np.full(5, np.nan)
     where_kernel[1, 8](a, out)
     np.testing.assert_array_equal(out, np.where(a > 2, a, 0.5) + np.array([20, 10, 20, 20, 20]))

@@ -1,4 +1,4 @@
-"""Warps that have work of their own in a block, a row of a matrix for instance."""
+"""Kernels in which each warp has its own work, such as one matrix row per warp."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = on_cpu
 
 
 @cuda.jit(device=True)
-def lowest_lane(value):
+def warp_sum(value):
     step = 16
     while step > 0:
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
@@ -26,13 +26,13 @@ def row_sums_kernel(a, out):
         total = a.dtype.type(0)
         for col in range(lane, a.shape[1], 32):
             total += a[row, col]
-        total = lowest_lane(total)
+        total = warp_sum(total)
         if lane == 0:
             out[row] = total
 
 
 @cuda.jit
-def places_kernel(out):
+def indices_kernel(out):
     i = cuda.grid(1)
     warp = i // 32
     cuda.syncwarp()
@@ -49,7 +49,7 @@ def places_kernel(out):
 
 
 @cuda.jit
-def lookup_kernel(a, out):
+def read_next_kernel(a, out):
     warp = cuda.grid(1) // 32
     cuda.syncwarp()
     out[cuda.grid(1)] = a[warp + 1]
@@ -57,7 +57,7 @@ def lookup_kernel(a, out):
 
 @pytest.mark.parametrize("cols", [0, 1, 31, 32, 33, 63, 64, 65, 1000])
 @pytest.mark.parametrize("block", [32, 64, 96, 256, 1024])
-def test_a_warp_adds_up_its_row_whatever_the_sizes(block, cols):
+def test_each_warp_sums_its_row_for_any_block_and_row_size(block, cols):
     a = np.random.default_rng(cols).integers(-9, 9, (37, cols)).astype(np.float32)
     out = np.full(37, np.nan, np.float32)
     row_sums_kernel[-(-37 * 32 // block), block](a, out)
@@ -65,9 +65,9 @@ def test_a_warp_adds_up_its_row_whatever_the_sizes(block, cols):
 
 
 @pytest.mark.parametrize("block", [64, 256])
-def test_every_place_and_size_is_that_of_the_launch(block):
+def test_all_indices_and_dimensions_are_those_of_the_launch(block):
     out = np.full((3 * block * 2, 10), -1)
-    places_kernel[(6, 1), block](out)
+    indices_kernel[(6, 1), block](out)
     i = np.arange(6 * block)
     right = [
         i // 32,
@@ -84,7 +84,7 @@ def test_every_place_and_size_is_that_of_the_launch(block):
     np.testing.assert_array_equal(out, np.stack(right, axis=1))
 
 
-def test_blocks_along_y_each_have_all_their_warps():
+def test_every_warp_of_blocks_along_y_runs_once():
     counts = np.zeros((2 * 64, 3), np.int64)
 
     @cuda.jit
@@ -102,7 +102,7 @@ def test_an_error_names_the_block_and_the_thread_of_the_launch(thread, monkeypat
     monkeypatch.setenv("GPUKIT_THREADS", "1")
     warp = (5 * 256 + thread) // 32
     with pytest.raises(errors.OutOfBounds) as caught:
-        lookup_kernel[9, 256](np.zeros(warp + 1, np.int64), np.zeros(9 * 256, np.int64))
+        read_next_kernel[9, 256](np.zeros(warp + 1, np.int64), np.zeros(9 * 256, np.int64))
     assert caught.value.block == (5, 0, 0)
     assert caught.value.thread == (thread // 32 * 32, 0, 0)
     assert caught.value.index == (warp + 1,)

@@ -1,4 +1,4 @@
-"""Kernels made from text, whose source is known as that of a notebook cell is."""
+"""Kernels compiled from text, with their source in `linecache` like a notebook cell's."""
 
 import itertools
 import linecache
@@ -15,7 +15,7 @@ _cells = itertools.count()
 
 
 def kernel_of(body: str, signature: str = "a", **names: Any) -> Any:
-    """Return `bad_kernel(signature)` with a body of text; `names` are its globals."""
+    """Return the kernel `bad_kernel(signature)` with this body; `names` are its globals."""
     text = f"@cuda.jit\ndef bad_kernel({signature}):\n" + textwrap.indent(body, "    ") + "\n"
     file = f"<cell {next(_cells)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -25,7 +25,7 @@ def kernel_of(body: str, signature: str = "a", **names: Any) -> Any:
 
 
 def refusal(kernel: Any, body: str, kind: type[errors.CompileError]) -> str:
-    """Return what a launch is refused with, after a look at the line that it names.
+    """Return the message of a refused launch, after checking the line that it names.
 
     That line of the body ends in the comment `# here`, or is the last.
     """
