@@ -1,4 +1,4 @@
-"""Runs one bad program and checks what has to hold for all of them."""
+"""Helpers that run a faulty program and assert what holds for all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpukit import cuda, errors, target
 
 GUARD, UNTOUCHED = 64, 77
 on_cpu = pytest.mark.skipif(
-    target.wanted() == "cuda", reason="a GPU reports such errors its own way, or not at all"
+    target.wanted() == "cuda", reason="a GPU reports such errors differently, or not at all"
 )
 
 
@@ -26,7 +26,7 @@ def good_kernel(out):
 
 @contextmanager
 def guarded(shape: Any, dtype: Any = np.float64, order: Any = "C"):
-    """Yield an array of zeros that lies between two guards; check them at the end."""
+    """Yield an array of zeros between two guard regions; check these at the end."""
     n = int(np.prod(shape))
     whole = np.full(n + 2 * GUARD, UNTOUCHED, dtype)
     array = whole[GUARD : GUARD + n].reshape(shape, order=order)
@@ -39,9 +39,9 @@ def guarded(shape: Any, dtype: Any = np.float64, order: Any = "C"):
 
 
 def assert_fails(
-    run: Callable[[], Any], kind: type[BaseException], *says: str, here: bool = True
+    run: Callable[[], Any], kind: type[BaseException], *parts: str, here: bool = True
 ) -> Any:
-    """Assert that `run` ends in this error, with these words, and that the next launch works.
+    """Assert that `run` raises this error, with these parts in its message; then launch again.
 
     With `here` the error must show the line of the kernel that ends in the comment `# here`.
     """
@@ -50,8 +50,8 @@ def assert_fails(
     error = caught.value
     assert isinstance(error, errors.GpukitError), type(error)
     text = str(error)
-    for words in says:
-        assert words in text, f"{words!r} is not in the message:\n{text}"
+    for part in parts:
+        assert part in text, f"{part!r} is not in the message:\n{text}"
     assert "_context" not in text, f"names of the compiler are in the message:\n{text}"
     if here:
         assert error.source.endswith("# here"), text

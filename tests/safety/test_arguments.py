@@ -1,4 +1,4 @@
-"""Wrong arguments: the error names which one, what it is, and what to pass instead."""
+"""Wrong arguments: the error names the argument, its type and what to pass instead."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ class Box:
     pass
 
 
-# Refused before the kernel is compiled: name, kernel, arguments, words of the message
+# Refused before the kernel is compiled: name, kernel, arguments, parts of the message
 REFUSED = [
     ("list", write_kernel, ([1, 2], 1), "write_kernel", "argument 1", "list", "np.array(x"),
     ("text", write_kernel, ("abc", 1), "argument 1", "str", "NumPy arrays"),
@@ -100,13 +100,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("kernel", "arguments", "says"),
+    ("kernel", "arguments", "parts"),
     [(row[1], row[2], row[3:]) for row in REFUSED],
     ids=[row[0] for row in REFUSED],
 )
-def test_argument_is_named(kernel, arguments, says):
+def test_a_wrong_argument_is_named(kernel, arguments, parts):
     error = assert_fails(
-        lambda: kernel[1, 1](*arguments), ARGUMENT, kernel.__name__, *says, here=False
+        lambda: kernel[1, 1](*arguments), ARGUMENT, kernel.__name__, *parts, here=False
     )
     assert isinstance(error, TypeError)
 
@@ -117,7 +117,7 @@ def read_only():
     return array
 
 
-# Refused at a line of the kernel: name, kernel, arguments, words of the message
+# Refused at a line of the kernel: name, kernel, arguments, parts of the message
 TYPED = [
     ("read-only array", write_kernel, (read_only(), 1), "read-only", "x.copy()"),
     ("atomic on a read-only array", add_kernel, (read_only(), 1), "read-only", "x.copy()"),
@@ -127,35 +127,35 @@ TYPED = [
     ("none for an array", write_kernel, (None, 1), "none", "array"),
     ("array for a number", write_kernel, (np.zeros(3), np.zeros(3)), "row or array", "index"),
     ("float as an index", two_axes_kernel, (np.zeros((3, 3)), 1.0), "float64", "integer", "//"),
-    ("array of one axis", two_axes_kernel, (np.zeros(3), 1), "1 axes", "2 indices"),
+    ("too many indices", two_axes_kernel, (np.zeros(3), 1), "of 1 axes is used with 2 indices"),
     ("text array", write_kernel, (np.zeros(3, "U4"), 1), "array of text", "numbers"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("kernel", "arguments", "says"),
+    ("kernel", "arguments", "parts"),
     [(row[1], row[2], row[3:]) for row in TYPED],
     ids=[row[0] for row in TYPED],
 )
-def test_wrong_type_is_named_with_the_line(kernel, arguments, says):
-    error = assert_fails(lambda: kernel[1, 1](*arguments), TYPES, *says, "What to do: ")
+def test_a_wrong_type_is_reported_at_its_line(kernel, arguments, parts):
+    error = assert_fails(lambda: kernel[1, 1](*arguments), TYPES, *parts, "What to do: ")
     assert isinstance(error, TypeError)
     assert "No implementation of function" not in str(error)
 
 
-def test_float_is_cut_when_stored_in_an_integer_array():
+def test_a_float_stored_in_an_integer_array_is_truncated():
     with guarded(3, np.int32) as a:
         write_kernel[1, 1](a, 2.75)
         assert a.tolist() == [2, 0, 0]
 
 
-def test_declared_scalar_takes_what_converts():
+def test_a_declared_scalar_accepts_a_convertible_argument():
     with guarded(3, np.float32) as a:
         declared_kernel[1, 1](a, True)
         assert a[0] == 1
 
 
-def test_signature_with_other_arity_is_refused_where_it_is_declared():
+def test_a_signature_of_the_wrong_arity_is_refused_at_its_declaration():
     def one(a):
         a[0] = 1
 
@@ -168,7 +168,7 @@ def test_signature_with_other_arity_is_refused_where_it_is_declared():
     )
 
 
-def test_signature_with_a_result_is_refused_where_it_is_declared():
+def test_a_signature_with_a_return_type_is_refused_at_its_declaration():
     def one(a):
         a[0] = 1
 
@@ -181,7 +181,7 @@ def test_signature_with_a_result_is_refused_where_it_is_declared():
     )
 
 
-# Things that only work inside a kernel, or only outside
+# Functions that only work in kernels, or only on the host
 
 
 @cuda.jit(device=True)
@@ -190,7 +190,7 @@ def double(x):
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "name"),
     [
         (lambda: double(2), "double.py_func"),
         (lambda: cuda.syncthreads(), "cuda.syncthreads"),
@@ -201,9 +201,9 @@ def double(x):
     ],
     ids=["device function", "syncthreads", "grid", "shared", "local", "atomic"],
 )
-def test_call_on_the_host_says_where_it_belongs(call, says):
-    assert_fails(call, errors.TargetError, says, "kernel", here=False)
+def test_a_device_only_call_on_the_host_says_where_it_belongs(call, name):
+    assert_fails(call, errors.TargetError, name, "kernel", here=False)
 
 
-def test_device_function_cannot_be_launched():
+def test_a_device_function_cannot_be_launched():
     assert_fails(lambda: double[1, 1](2), errors.TargetError, "double", "device=True", here=False)

@@ -1,4 +1,4 @@
-"""Arithmetic that kills a process in C, or would raise in Python: here it gives a number."""
+"""Arithmetic that crashes in C or raises in Python gives a value in a kernel."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_float_division_by_zero_gives_infinity_and_nan():
     "kind", [np.int8, np.int32, np.int64, np.uint32, np.uint64], ids=lambda k: k.__name__
 )
 @pytest.mark.costly
-def test_integer_division_by_zero_and_of_the_least_number_kills_nothing(kernel, kind):
+def test_integer_division_by_zero_or_overflow_does_not_crash(kernel, kind):
     least = np.iinfo(kind).min
     a = np.array([5, 0, least, least, 7], kind)
     b = np.array([0, 0, -1 if least < 0 else 0, 0, 2], kind)
@@ -67,13 +67,13 @@ def test_integer_division_by_zero_and_of_the_least_number_kills_nothing(kernel, 
 
 
 @pytest.mark.parametrize("count", [-1, 64, 100, 2**40])
-def test_enormous_shift_kills_nothing(count):
+def test_an_enormous_shift_does_not_crash(count):
     with guarded(2, np.int64) as out:
         shift_kernel[1, 2](np.array([5, -5]), np.array([count, count]), out)
     assert_good_launch()
 
 
-def test_negative_power_of_zero_kills_nothing():
+def test_a_negative_power_of_zero_does_not_crash():
     with guarded(2, np.int64) as out:
         power_kernel[1, 2](np.array([0, 3]), np.array([-1, 4]), out)
         assert out[1] == 81
@@ -82,35 +82,35 @@ def test_negative_power_of_zero_kills_nothing():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint64], ids=lambda k: k.__name__)
-def test_float_without_integer_value_kills_nothing(value, kind):
+def test_a_float_out_of_range_of_an_integer_type_does_not_crash(value, kind):
     with guarded(2, kind) as out:
         to_integer_kernel[1, 2](np.array([value, 3.5]), out)
         assert out[1] == 3
     assert_good_launch()
 
 
-# ---- values that are no numbers -------------------------------------------------------------
+# ---- arrays in place of scalars -------------------------------------------------------------
 
 
 @cuda.jit
-def choose_an_array_kernel(a, out):
+def select_array_kernel(a, out):
     out[0] = cuda.selp(out[0] > 0, a, 1)
 
 
 @cuda.jit
-def multiply_an_array_kernel(a, out):
+def multiply_array_kernel(a, out):
     out[0] = cuda.fma(out[0], a, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "name"), [(choose_an_array_kernel, "selp"), (multiply_an_array_kernel, "fma")]
+    ("kernel", "name"), [(select_array_kernel, "selp"), (multiply_array_kernel, "fma")]
 )
-def test_an_array_for_a_number_is_an_error_that_names_both(kernel, name):
+def test_an_array_in_place_of_a_scalar_names_function_and_type(kernel, name):
     with pytest.raises(errors.KernelTypeError, match=rf"cuda\.{name} works on numbers.*array"):
         kernel[1, 1](np.ones(3), np.ones(3))
 
 
-# --- With debug=True a division by zero stops the kernel --------------------------------------
+# --- Division by zero with debug=True ----------------------------------------------------------
 
 
 @cuda.jit(device=True, debug=True)
@@ -159,9 +159,7 @@ def variable_kernel(a, out):
     ],
 )
 @pytest.mark.costly
-def test_a_division_by_zero_is_told_by_line_and_thread_when_debug_is_on(
-    kernel, function, source, dtype
-):
+def test_with_debug_a_division_by_zero_names_line_and_thread(kernel, function, source, dtype):
     a, out = np.full(40, 4, dtype), np.ones(40)
     kernel[2, 32](a, out)
     assert np.isin(out, [1, 2, 2.5]).all()

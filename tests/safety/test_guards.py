@@ -1,7 +1,7 @@
-"""A guard spares a bounds check only where it proves what the check would find.
+"""A guard eliminates a bounds check only if it proves that the access is in bounds.
 
-Every kernel here has a guard that looks as if it kept its accesses inside, and does not. The
-array is the middle of a larger buffer: whatever happens, nothing around it changes.
+Every kernel here has a guard that seems to prove it and does not. The array is the middle of a
+larger buffer, of which nothing else may change.
 """
 
 import numpy as np
@@ -111,7 +111,7 @@ def guard_by_the_size_of_a_slice_of_another_length(a, n, k):
 )
 @pytest.mark.parametrize("grid", [1, 3])
 @pytest.mark.costly
-def test_guard_that_proves_nothing_leaves_the_check(body, grid):
+def test_a_guard_that_proves_nothing_does_not_eliminate_the_check(body, grid):
     buffer = np.zeros(3 * SIZE)
     middle = buffer[SIZE : 2 * SIZE]
     with pytest.raises(errors.OutOfBounds):
@@ -128,7 +128,7 @@ def shifted_kernel(a, shift):
 
 
 @pytest.mark.parametrize("shift", [FAR, -FAR, np.int64(-(2**63)), np.int64(2**63 - 1)])
-def test_index_near_the_end_of_64_bits_touches_nothing_outside(shift):
+def test_an_index_that_overflows_64_bits_writes_nothing_outside(shift):
     buffer = np.zeros(3 * SIZE)
     try:
         shifted_kernel[1, 64](buffer[SIZE : 2 * SIZE], shift)
@@ -145,7 +145,7 @@ def flat_guard_kernel(a):
         a[i, 0] = 1
 
 
-def test_number_of_elements_of_a_matrix_is_no_guard_for_its_rows():
+def test_the_size_of_a_matrix_does_not_bound_its_rows():
     with pytest.raises(errors.OutOfBounds):
         flat_guard_kernel[1, 64](np.zeros((5, 5)))
 
@@ -158,7 +158,7 @@ def swapped_axes_kernel(a):
         a[i, 0] = rows
 
 
-def test_one_axis_is_no_guard_for_another():
+def test_the_length_of_one_axis_does_not_bound_another():
     with pytest.raises(errors.OutOfBounds):
         swapped_axes_kernel[1, 64](np.zeros((3, 50)))
 
@@ -170,7 +170,7 @@ def other_array_kernel(a, b):
         b[i] = 1
 
 
-def test_size_of_one_array_is_no_guard_for_another():
+def test_the_length_of_one_array_does_not_bound_another():
     with pytest.raises(errors.OutOfBounds):
         other_array_kernel[1, 64](np.zeros(50), np.zeros(10))
 
@@ -186,7 +186,7 @@ def tile_kernel(a, k):
         a[i] = tile[i + k]
 
 
-def test_shared_array_is_checked_though_another_array_is_guarded():
+def test_a_shared_array_is_checked_though_the_guard_is_for_another_array():
     with pytest.raises(errors.OutOfBounds):
         tile_kernel[1, 64](np.zeros(50), 0)
     a = np.arange(20.0)
@@ -220,13 +220,13 @@ def sometimes_sliced_kernel(a, n):
 
 
 @pytest.mark.parametrize("kernel", [sliced_shared_kernel, sometimes_sliced_kernel])
-def test_slice_under_the_name_of_its_shared_array_is_checked_by_its_own_size(kernel):
+def test_a_slice_named_like_its_shared_array_is_checked_by_its_own_size(kernel):
     with pytest.raises(errors.OutOfBounds, match=r"shape is \(24,\)"):
         kernel[1, 32](np.zeros((1, 32)), 32)
 
 
 @pytest.mark.parametrize("kernel", [sliced_shared_kernel, sometimes_sliced_kernel])
-def test_every_block_begins_with_the_whole_shared_array(kernel):
+def test_every_block_starts_with_the_unsliced_shared_array(kernel):
     out = np.full((3, 32), np.nan)
     kernel[3, 32](out, 24)
     assert (out[:, :24] == np.arange(8.0, 32.0)).all()
@@ -243,12 +243,12 @@ def sliced_local_kernel(a):
         a[k] = mine[k]
 
 
-def test_slice_under_the_name_of_its_local_array_is_checked_by_its_own_size():
+def test_a_slice_named_like_its_local_array_is_checked_by_its_own_size():
     with pytest.raises(errors.OutOfBounds, match=r"shape is \(24,\)"):
         sliced_local_kernel[1, 1](np.zeros(32))
 
 
-def index_that_a_count_sets(tile, n):
+def index_assigned_from_a_barrier(tile, n):
     x = 3
     x = cuda.syncthreads_count(1)
     tile[x] = 1
@@ -261,14 +261,14 @@ def index_left_by_a_loop(tile, n):
     tile[k] = 1
 
 
-def index_that_an_inner_loop_sets(tile, n):
+def index_reused_by_an_inner_loop(tile, n):
     for k in range(2):
         for k in range(n):
             cuda.syncthreads()
         tile[k] = 1
 
 
-def index_that_a_branch_may_set(tile, n):
+def index_assigned_in_a_branch(tile, n):
     k = 3
     if n > 7:
         k = n
@@ -276,7 +276,7 @@ def index_that_a_branch_may_set(tile, n):
     tile[k] = 1
 
 
-def index_that_a_while_loop_moves(tile, n):
+def index_incremented_in_a_while_loop(tile, n):
     k = 3
     while k < n:
         cuda.syncthreads()
@@ -284,12 +284,12 @@ def index_that_a_while_loop_moves(tile, n):
     tile[k] = 1
 
 
-def index_that_wraps_below_zero(tile, n):
+def index_below_minus_the_length(tile, n):
     k = 3 - n
     tile[k] = 1
 
 
-def index_of_a_loop_downwards(tile, n):
+def index_of_a_descending_loop(tile, n):
     for k in range(n, 30, -1):
         tile[k] = 1
 
@@ -300,7 +300,7 @@ def index_of_a_loop_downwards(tile, n):
     ids=lambda f: f.__name__,
 )
 @pytest.mark.costly
-def test_index_is_known_only_as_long_as_nothing_else_sets_it(body):
+def test_a_constant_index_is_not_assumed_after_a_reassignment(body):
     space = {"cuda": cuda, "np": np, "body": cuda.jit(device=True)(body)}
 
     @cuda.jit
@@ -326,7 +326,7 @@ def slice_of_each_thread_kernel(a, out):
     out[i] = total
 
 
-def test_slice_that_differs_between_threads_is_checked_by_each_threads_size():
+def test_slices_that_differ_per_thread_are_checked_by_their_own_size():
     buffer = np.ones(40)
     with pytest.raises(errors.OutOfBounds) as caught:
         slice_of_each_thread_kernel[1, 8](buffer[:32], np.zeros(32))
@@ -348,7 +348,7 @@ def reversed_slice_of_each_thread_kernel(a, out):
     out[i] = 1
 
 
-def test_first_threads_short_slice_is_checked_though_the_last_one_is_long():
+def test_a_short_slice_of_the_first_thread_is_checked_though_the_last_one_is_longer():
     with pytest.raises(errors.OutOfBounds, match=r"index 25 .* shape is \(25,\)"):
         reversed_slice_of_each_thread_kernel[1, 8](np.zeros(32), np.zeros(26))
 
@@ -361,6 +361,6 @@ def loop_over_the_size_of_another_array_kernel(a):
     a[0] = s[0]
 
 
-def test_the_length_of_a_long_array_proves_nothing_of_a_shorter_one():
+def test_a_loop_over_a_long_array_does_not_bound_a_shorter_one():
     with pytest.raises(errors.OutOfBounds, match=r"index 200 .* shape is \(200,\)"):
         loop_over_the_size_of_another_array_kernel[1, 1](np.zeros(1000))

@@ -1,4 +1,4 @@
-"""Accesses that are right although they look close to wrong, and wrong numbers of indices."""
+"""Correct accesses at the edge of an array, too few indices, indices beside slices."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.safety.attempt import assert_fails, assert_good_launch, guarded, on_c
 pytestmark = on_cpu
 
 
-# Programs that are right although they look close to wrong
+# Correct accesses at the edge
 
 
 @cuda.jit
@@ -17,7 +17,7 @@ def store_kernel(a, first):
     a[cuda.grid(1) + first] = 1
 
 
-def test_negative_indices_down_to_minus_n_wrap():
+def test_negative_indices_down_to_minus_n_count_from_the_end():
     with guarded(5) as a:
         store_kernel[1, 5](a, -5)
         assert a.tolist() == [1] * 5
@@ -51,40 +51,25 @@ def early_return_kernel(a):
     [short_circuit_kernel, conditional_kernel, early_return_kernel],
     ids=lambda k: k.__name__,
 )
-def test_guarded_access_of_threads_outside_is_no_error(kernel):
+def test_a_guarded_access_of_threads_past_the_end_is_no_error(kernel):
     with guarded(5) as a:
         kernel[2, 32](a)
         assert a.tolist() == [1] * 5
     assert_good_launch()
 
 
-# Wrong number of indices
+# Too few indices
 
 
 @cuda.jit
-def two_indices_kernel(a):
-    a[0, 0] = 1  # here
-
-
-@cuda.jit
-def row_as_number_kernel(a, out):
+def row_as_scalar_kernel(a, out):
     out[0] = a[0]  # here
 
 
-def test_too_many_indices_are_refused_at_their_line():
-    with guarded(5) as a:
-        assert_fails(
-            lambda: two_indices_kernel[1, 1](a),
-            errors.KernelTypeError,
-            "An array of 1 axes is used with 2 indices",
-            "What to do",
-        )
-
-
-def test_too_few_indices_for_a_number_are_refused_at_their_line():
+def test_too_few_indices_for_a_scalar_are_refused_at_their_line():
     with guarded((3, 4)) as a:
         assert_fails(
-            lambda: row_as_number_kernel[1, 1](a, np.zeros(4)),
+            lambda: row_as_scalar_kernel[1, 1](a, np.zeros(4)),
             errors.KernelTypeError,
             "A whole row or array (1 axes) is stored into one element",
             "an index for each axis",
@@ -96,8 +81,8 @@ def row_of_other_type_kernel(a, n):
     a[0] *= n  # here
 
 
-def test_row_whose_type_does_not_fit_is_refused_at_its_line():
-    with guarded((4, 3), np.uint64) as a:  # uint64 times int64 is float64: Numba itself trips
+def test_an_augmented_assignment_to_a_row_of_another_type_is_refused_at_its_line():
+    with guarded((4, 3), np.uint64) as a:  # uint64 times int64 is float64: Numba's inference fails
         assert_fails(
             lambda: row_of_other_type_kernel[1, 1](a, 2),
             errors.KernelTypeError,
@@ -140,30 +125,30 @@ def whole_row_by_remainder_kernel(a, j):
     a[(j + cuda.laneid) % a.shape[0]] = 5  # here
 
 
-BESIDE = [row_kernel, column_kernel, fill_row_kernel, last_axis_kernel, whole_row_kernel]
+BESIDE_A_SLICE = [row_kernel, column_kernel, fill_row_kernel, last_axis_kernel, whole_row_kernel]
 
 
-@pytest.mark.parametrize("kernel", BESIDE)
+@pytest.mark.parametrize("kernel", BESIDE_A_SLICE)
 @pytest.mark.parametrize("j", [4, 50, -5])
-def test_index_beside_a_slice_is_checked(kernel, j):
+def test_an_index_beside_a_slice_is_bounds_checked(kernel, j):
     with guarded((4, 4)) as a:
         assert_fails(lambda: kernel[1, 1](a, j), errors.OutOfBounds, f"index {j}", "shape is (4,)")
 
 
-def test_index_beside_a_slice_may_count_from_the_end():
+def test_a_negative_index_beside_a_slice_counts_from_the_end():
     with guarded((4, 3)) as a:
         fill_row_kernel[1, 1](a, -1)
         assert a[3].tolist()[1:] == [5, 5]
 
 
-def test_index_behind_an_ellipsis_counts_axes_from_the_end():
+def test_an_index_after_an_ellipsis_is_for_the_last_axis():
     with guarded((2, 3, 4)) as a:
         last_axis_kernel[1, 1](a, 3)
         assert (a[..., 3] == 5).all()
         assert a.sum() == 5 * 6
 
 
-def test_row_of_an_array_without_rows_is_outside():
+def test_any_row_of_an_array_without_rows_is_out_of_bounds():
     with guarded((0, 3)) as a:
         assert_fails(
             lambda: whole_row_by_remainder_kernel[1, 24](a, 0), errors.OutOfBounds, "shape is (0,)"
@@ -183,7 +168,7 @@ def read_two_of_three_kernel(a, i, j):
 
 @pytest.mark.parametrize("kernel", [two_of_three_kernel, read_two_of_three_kernel])
 @pytest.mark.parametrize(("i", "j"), [(2, 0), (0, 3), (-3, 0), (0, 1 << 40)])
-def test_indices_of_a_part_are_all_checked(kernel, i, j):
+def test_all_indices_of_a_subarray_are_bounds_checked(kernel, i, j):
     with guarded((2, 3, 4)) as a:
         assert_fails(
             lambda: kernel[1, 1](a, i, j), errors.OutOfBounds, f"({i}, {j})", "shape is (2, 3)"
@@ -212,13 +197,13 @@ def add_to_captured_kernel(out):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "words"),
+    ("kernel", "message"),
     [
         (add_to_captured_kernel, "TABLE is an array from outside the kernel"),
         (write_captured_kernel, "TABLE is an array from outside the kernel"),
         (write_constant_kernel, "The kernel writes to an array that is read-only"),
     ],
 )
-def test_array_that_a_kernel_captured_cannot_be_written(kernel, words):
+def test_a_captured_array_cannot_be_written(kernel, message):
     with guarded(4) as out:
-        assert_fails(lambda: kernel[1, 1](out), errors.KernelTypeError, words)
+        assert_fails(lambda: kernel[1, 1](out), errors.KernelTypeError, message)

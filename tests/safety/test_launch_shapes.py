@@ -1,4 +1,4 @@
-"""Launch configurations that a GPU refuses: the error names the size, the limit and the way out."""
+"""Launch configurations that a GPU refuses: the error names the size, the limit and the fix."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def two_tiles_kernel(a):
     a[0] = left[0, 0]
 
 
-# name, what stands between the brackets, error, words of the message
+# name, launch configuration, error, parts of the message
 TABLE = [
     ("no blocks", (0, 32), LAUNCH, "the grid's x size is 0", "at least 1"),
     ("no threads", (1, 0), LAUNCH, "the block's x size is 0", "at least 1"),
@@ -66,17 +66,17 @@ TABLE = [
 
 
 @pytest.mark.parametrize(
-    ("items", "kind", "says"),
+    ("items", "kind", "parts"),
     [(row[1], row[2], row[3:]) for row in TABLE],
     ids=[row[0] for row in TABLE],
 )
-def test_refused_configuration_is_named(items, kind, says):
+def test_an_impossible_launch_configuration_is_refused(items, kind, parts):
     with guarded(5) as a:
-        assert_fails(lambda: touch_kernel[items](a), kind, *says, here=False)
+        assert_fails(lambda: touch_kernel[items](a), kind, *parts, here=False)
         assert not a.any()
 
 
-def test_float_size_is_refused_also_after_a_launch_of_the_same_size():
+def test_a_float_size_is_refused_even_after_a_launch_with_the_equal_integer():
     with guarded(5) as a:
         touch_kernel[2, 4](a)
         a[0] = 0
@@ -84,7 +84,7 @@ def test_float_size_is_refused_also_after_a_launch_of_the_same_size():
         assert not a.any()
 
 
-def test_launch_without_brackets_says_how_to_write_them():
+def test_a_launch_without_a_configuration_says_how_to_write_one():
     with guarded(5) as a:
         assert_fails(
             lambda: touch_kernel(a),
@@ -95,16 +95,16 @@ def test_launch_without_brackets_says_how_to_write_them():
 
 
 @pytest.mark.parametrize(
-    ("kernel", "kind", "says"),
+    ("kernel", "kind", "part"),
     [
         (large_tile_kernel, errors.GpukitError, "smaller"),
         (two_tiles_kernel, LAUNCH, "two_tiles_kernel"),
     ],
     ids=["one array", "two arrays together"],
 )
-def test_static_shared_memory_above_48_kb_is_refused(kernel, kind, says):
+def test_static_shared_memory_above_48_kb_is_refused(kernel, kind, part):
     with guarded(5) as a:
-        assert_fails(lambda: kernel[1, 32](a), kind, "65536", "49152", says, here=False)
+        assert_fails(lambda: kernel[1, 32](a), kind, "65536", "49152", part, here=False)
 
 
 @cuda.jit
@@ -116,7 +116,7 @@ def both_kinds_kernel(a):
     a[0] = tile[0]
 
 
-def test_static_and_dynamic_shared_memory_count_together():
+def test_the_limit_of_shared_memory_is_for_static_and_dynamic_together():
     with guarded(5) as a:
         both_kinds_kernel[1, 32, 0, 16384](a)
         assert a[0] == 1
@@ -129,7 +129,7 @@ def test_static_and_dynamic_shared_memory_count_together():
         )
 
 
-def test_largest_block_that_is_allowed_runs():
+def test_the_largest_allowed_blocks_run():
     with guarded(5) as a:
         touch_kernel[1, (4, 4, 64)](a)
         touch_kernel[(1, 1, 2), 1024](a)

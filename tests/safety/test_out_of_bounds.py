@@ -1,6 +1,6 @@
 """Accesses outside an array: the error names array, index, shape, thread and block.
 
-Every array lies between guard elements, which must stay as they were.
+Every array lies between guard elements, which must not change.
 """
 
 import numpy as np
@@ -123,24 +123,24 @@ def local_kernel(a, first):
 
 
 @cuda.jit(device=True)
-def pick(values, i):
+def element(values, i):
     return values[i]  # here
 
 
 @cuda.jit
 def device_kernel(a, i):
-    a[0] = pick(a, i + cuda.threadIdx.x)
+    a[0] = element(a, i + cuda.threadIdx.x)
 
 
 @cuda.jit(device=True)
-def put(values, i):
+def increment(values, i):
     i += cuda.threadIdx.x
     values[i] += 1  # here
 
 
 @cuda.jit
 def device_store_kernel(a, i):
-    put(a, i)
+    increment(a, i)
 
 
 @cuda.jit
@@ -185,7 +185,7 @@ def shrinking_kernel(a, n):
         a[0] = 1  # here
 
 
-# name, kernel, (grid, block), arguments behind a, shape of a; then array, index, its shape, thread
+# name, kernel, (grid, block), arguments after a, shape of a; then array, index, its shape, thread
 TABLE = [
     ("store up", store_kernel, (1, 8), (0,), 5, "a", (5,), (5,), 5),
     ("store down", store_kernel, (1, 8), (-6,), 5, "a", (-6,), (5,), 0),
@@ -199,7 +199,7 @@ TABLE = [
     ("load down", load_kernel, (1, 3), (-7, np.zeros(3)), 5, "a", (-7,), (5,), 0),
     ("augmented up", augment_kernel, (1, 8), (2,), 5, "a", (5,), (5,), 3),
     ("augmented down", augment_kernel, (1, 8), (-9,), 5, "a", (-9,), (5,), 0),
-    ("step too long", scaled_kernel, (1, 8), (2,), 14, "a", (14,), (14,), 7),
+    ("step too large", scaled_kernel, (1, 8), (2,), 14, "a", (14,), (14,), 7),
     ("step overflows", scaled_kernel, (1, 8), (BIG,), 5, "a", (BIG,), (5,), 1),
     ("plane row up", plane_kernel, (1, 4), (3, 0), (3, 4), "a", (3, 0), (3, 4), 0),
     ("plane row down", plane_kernel, (1, 4), (-4, 0), (3, 4), "a", (-4, 0), (3, 4), 0),
@@ -226,12 +226,12 @@ TABLE = [
     ("row of row view", row_then_column_kernel, (1, 1), (3, 0), (3, 4), "a", (3,), (3,), 0),
     ("named row", row_view_kernel, (1, 4), (1,), (3, 3), "line", (3,), (3,), 3),
     ("slice", slice_kernel, (1, 4), (1, 3), 5, "part", (2,), (2,), 2),
-    ("slice cut at the end", slice_kernel, (1, 4), (3, 100), 5, "part", (2,), (2,), 2),
-    ("slice cut at the start", slice_kernel, (1, 4), (-100, 2), 5, "part", (2,), (2,), 2),
+    ("slice clipped at the end", slice_kernel, (1, 4), (3, 100), 5, "part", (2,), (2,), 2),
+    ("slice clipped at the start", slice_kernel, (1, 4), (-100, 2), 5, "part", (2,), (2,), 2),
     ("empty slice", slice_kernel, (1, 1), (4, 2), 5, "part", (0,), (0,), 0),
     ("huge slice", slice_kernel, (1, 1), (BIG, 2**63 - 1), 5, "part", (0,), (0,), 0),
     ("slice with step", step_slice_kernel, (1, 4), (2,), 5, "part", (3,), (3,), 3),
-    ("slice backwards", step_slice_kernel, (1, 6), (-1,), 5, "part", (5,), (5,), 5),
+    ("reversed slice", step_slice_kernel, (1, 6), (-1,), 5, "part", (5,), (5,), 5),
     ("atomic up", atomic_kernel, (1, 4), (3,), 5, "a", (5,), (5,), 2),
     ("atomic down", atomic_kernel, (1, 4), (-6,), 5, "a", (-6,), (5,), 0),
     ("atomic row", atomic_plane_kernel, (1, 3), (3, 0), (3, 3), "a", (3, 0), (3, 3), 0),
@@ -249,7 +249,17 @@ TABLE = [
     ("device store", device_store_kernel, (1, 8), (2,), 5, "a", (5,), (5,), 3),
     ("loop up", loop_kernel, (1, 1), (0, 6, 1), 5, "a", (5,), (5,), 0),
     ("loop down", loop_kernel, (1, 1), (4, -7, -1), 5, "a", (-6,), (5,), 0),
-    ("loop of long steps", loop_kernel, (1, 1), (0, BIG, BIG // 2), 5, "a", (BIG // 2,), (5,), 0),
+    (
+        "loop with large steps",
+        loop_kernel,
+        (1, 1),
+        (0, BIG, BIG // 2),
+        5,
+        "a",
+        (BIG // 2,),
+        (5,),
+        0,
+    ),
     ("endless loop up", loop_kernel, (1, 1), (0, BIG, 1), 5, "a", (5,), (5,), 0),
     ("gather up", gather_kernel, (1, 3), (np.array([0, 5, 1]),), 5, "a", (5,), (5,), 1),
     ("gather down", gather_kernel, (1, 3), (np.array([0, 1, -6]),), 5, "a", (-6,), (5,), 2),
@@ -266,7 +276,7 @@ TABLE = [
     ids=[row[0] for row in TABLE],
 )
 @pytest.mark.costly
-def test_access_outside_names_array_index_and_thread(
+def test_an_out_of_bounds_access_names_array_index_and_thread(
     kernel, launch, arguments, size, array, index, shape, thread
 ):
     is_atomic = kernel in (atomic_kernel, atomic_plane_kernel)
@@ -288,48 +298,48 @@ def test_access_outside_names_array_index_and_thread(
         assert part in str(error), str(error)
 
 
-# Other layouts
+# Other blocks, layouts and indices
 
 
-def test_other_blocks_are_named():
+def test_an_error_in_another_block_names_it():
     with guarded(100) as a:
         error = assert_fails(lambda: store_kernel[4, 32](a, 0), errors.OutOfBounds, "of block 3")
     assert (error.block, error.thread, error.index) == ((3, 0, 0), (4, 0, 0), (100,))
 
 
-def test_blocks_and_threads_of_three_axes_are_named():
+def test_an_error_names_thread_and_block_on_every_axis():
     with guarded(7) as a:
         error = assert_fails(lambda: linear_kernel[(1, 2), (2, 2)](a, 2), errors.OutOfBounds)
     assert (error.block, error.thread) == ((0, 1, 0), (1, 1, 0))
     assert "thread (1, 1) of block (0, 1)" in str(error)
 
 
-def test_launch_on_many_cores_stops_at_a_bad_access():
+def test_a_launch_on_many_cores_stops_at_a_bad_access():
     with guarded(200_000) as a:
         error = assert_fails(lambda: store_kernel[1000, 256](a, 0), errors.OutOfBounds)
     assert error.index[0] >= 200_000
 
 
-def test_fortran_order_is_checked_by_axis():
+def test_an_array_in_fortran_order_is_checked_by_axis():
     with guarded((4, 3), order="F") as a:
         error = assert_fails(lambda: plane_kernel[1, 4](a, 0, 0), errors.OutOfBounds)
     assert (error.index, error.shape) == ((0, 3), (4, 3))
 
 
-def test_array_with_steps_is_checked_by_its_length():
+def test_a_strided_array_is_checked_by_its_length():
     with guarded(10) as a:
         error = assert_fails(lambda: store_kernel[1, 8](a[::2], 0), errors.OutOfBounds)
         assert not a[1::2].any()
     assert (error.index, error.shape) == ((5,), (5,))
 
 
-def test_reversed_array_is_checked_by_its_length():
+def test_a_reversed_array_is_checked_by_its_length():
     with guarded(5) as a:
         error = assert_fails(lambda: store_kernel[1, 8](a[::-1], 0), errors.OutOfBounds)
     assert error.index == (5,)
 
 
-def test_index_from_nan_is_outside():
+def test_an_index_converted_from_nan_is_out_of_bounds():
     with guarded(5) as a:
         assert_fails(lambda: nan_index_kernel[1, 1](a, np.array([np.nan])), errors.OutOfBounds)
 
@@ -339,12 +349,12 @@ def nan_index_kernel(a, x):
     a[int(x[0])] = 1  # here
 
 
-def test_linear_index_that_overflows_is_outside():
+def test_a_linear_index_that_overflows_is_out_of_bounds():
     with guarded(16) as a:
         assert_fails(lambda: linear_kernel[1, (4, 4)](a, 2**63 - 1), errors.OutOfBounds)
 
 
-def test_unsigned_index_is_outside_when_it_exceeds_int64():
+def test_an_unsigned_index_above_int64_is_out_of_bounds():
     with guarded(5) as a:
         assert_fails(
             lambda: gather_kernel[1, 1](a, np.array([2**63], np.uint64)), errors.OutOfBounds
@@ -370,7 +380,7 @@ def view_of_some_threads_kernel(a, n):
 
 
 @pytest.mark.filterwarnings("ignore:view_of_some_threads_kernel. part has a value only")
-def test_array_that_a_thread_never_set_has_no_elements():
+def test_an_unassigned_array_variable_has_no_elements():
     scratch_filling_kernel[1, 32](np.zeros(32))
     with guarded(10) as a:
         error = assert_fails(lambda: view_of_some_threads_kernel[1, 32](a, 5), errors.OutOfBounds)

@@ -1,4 +1,4 @@
-"""Programs that could kill or hang the process, each in a process of its own."""
+"""Programs that could crash or hang the process, each in its own process."""
 
 import os
 import textwrap
@@ -73,7 +73,7 @@ exec(compile(text, "<sum>", "exec"))
 bad_kernel[1, 1](np.zeros(4))
 """
 
-# name, program, what its error is called, words of the message
+# name, program, type of the error, parts of the message
 BAD = [
     ("recursion", RECURSION, "KernelError", "descend", "thread 0 of block 0", "loop"),
     ("recursion on all cores", RECURSION_IN_POOL, "KernelError", "descend", "loop"),
@@ -104,25 +104,25 @@ BAD = [
 
 
 @pytest.mark.parametrize(
-    ("program", "kind", "says"),
+    ("program", "kind", "parts"),
     [(row[1], row[2], row[3:]) for row in BAD],
     ids=[row[0] for row in BAD],
 )
 @pytest.mark.costly
-def test_program_ends_in_an_error_and_the_process_lives(
-    fresh_python, tmp_path, program, kind, says
+def test_a_dangerous_program_raises_and_the_process_survives(
+    fresh_python, tmp_path, program, kind, parts
 ):
     *body, launch = program.strip().splitlines()
     attempt = f"try:\n    {launch}\n    print('no error')\n"
     attempt += "except errors.GpukitError as error:\n    print(type(error).__name__, error)\n"
     out = run_script(fresh_python, tmp_path, "\n".join([*body, attempt]))
     assert kind in out.split()[0], out
-    for words in says:
-        assert words in out, out
+    for part in parts:
+        assert part in out, out
 
 
 def run_script(fresh_python, tmp_path, text):
-    """Run a program in a new process; assert that it ends well and return what it printed."""
+    """Run a program in a new process; assert that it succeeds and return its output."""
     path = tmp_path / "program.py"
     path.write_text(HEAD + textwrap.dedent(text) + TAIL, encoding="utf-8")
     result = fresh_python(str(path))
@@ -132,7 +132,7 @@ def run_script(fresh_python, tmp_path, text):
 
 
 @pytest.mark.slow
-def test_recursion_that_ends_is_fine_even_when_deep(fresh_python, tmp_path):
+def test_deep_recursion_that_ends_works(fresh_python, tmp_path):
     program = """
     @cuda.jit(device=True)
     def total(n):
@@ -152,7 +152,7 @@ def test_recursion_that_ends_is_fine_even_when_deep(fresh_python, tmp_path):
 
 
 @pytest.mark.slow
-def test_several_python_threads_launch_at_once(fresh_python, tmp_path):
+def test_several_python_threads_may_launch_at_once(fresh_python, tmp_path):
     program = """
     @cuda.jit
     def bad_kernel(a):
@@ -209,7 +209,7 @@ print((a == {value}).all())
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("when", ["after a launch", "during a launch"])
 @pytest.mark.slow
-def test_forked_child_can_launch(fresh_python, tmp_path, when):
+def test_a_forked_child_can_launch(fresh_python, tmp_path, when):
     during = when == "during a launch"
     program = FORK.format(
         before="other.start(); time.sleep(0.01)" if during else "",
@@ -220,7 +220,7 @@ def test_forked_child_can_launch(fresh_python, tmp_path, when):
 
 
 @pytest.mark.slow
-def test_array_lives_on_after_its_owner_is_gone(fresh_python, tmp_path):
+def test_a_view_outlives_the_array_that_owns_its_memory(fresh_python, tmp_path):
     program = """
     def view():
         whole = np.zeros(1_000_000)
@@ -242,7 +242,7 @@ def test_array_lives_on_after_its_owner_is_gone(fresh_python, tmp_path):
 
 
 @pytest.mark.slow
-def test_thousands_of_printed_lines_arrive_whole(fresh_python, tmp_path):
+def test_thousands_of_lines_printed_by_a_kernel_are_complete(fresh_python, tmp_path):
     program = """
     @cuda.jit
     def print_kernel(a):
@@ -257,7 +257,7 @@ def test_thousands_of_printed_lines_arrive_whole(fresh_python, tmp_path):
 
 @pytest.mark.parametrize("depth", [20, 90], ids=["20 deep", "90 deep"])
 @pytest.mark.slow
-def test_deep_nesting_compiles(fresh_python, tmp_path, depth):
+def test_deeply_nested_branches_compile(fresh_python, tmp_path, depth):
     lines = [f"{'    ' * (k + 1)}if a[1] > -{k + 1}:" for k in range(depth)]
     kernel = "\n".join(
         ["@cuda.jit", "def deep_kernel(a):", *lines, "    " * (depth + 1) + "a[0] = 3"]

@@ -1,4 +1,4 @@
-"""Kernels that raise, and errors of Numba's own code inside a kernel."""
+"""Kernels that raise, and exceptions raised by Numba's own code in a kernel."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def reshape_kernel(a, n):
     table[0, 0] = 1
 
 
-def test_raise_names_line_thread_and_block():
+def test_a_raise_names_line_thread_and_block():
     with guarded(64) as a:
         error = assert_fails(
             lambda: raise_kernel[2, 32](a),
@@ -89,23 +89,23 @@ def test_raise_names_line_thread_and_block():
     assert isinstance(error, errors.KernelError)
 
 
-def test_raise_in_a_device_function_names_its_line():
+def test_a_raise_in_a_device_function_names_its_line():
     with guarded(8) as a:
         assert_fails(lambda: raise_in_device_kernel[1, 8](a), OverflowError, "tid=[4, 0, 0]")
 
 
-def test_raised_key_error_is_one():
+def test_a_raised_key_error_is_a_key_error():
     with guarded(8) as a:
         assert_fails(lambda: key_error_kernel[1, 1](a), KeyError, "no such thing")
 
 
 @pytest.mark.parametrize("kernel", [assert_kernel, assert_in_device_kernel])
-def test_assert_that_does_not_hold_stops_the_kernel(kernel):
+def test_a_failed_assert_stops_the_kernel(kernel):
     with guarded(8) as a:
         assert_fails(lambda: kernel[1, 8](a), AssertionError, "too large", "tid=[4, 0, 0]")
 
 
-# name, kernel, argument, error, words of the message
+# name, kernel, argument, error, parts of the message
 TABLE = [
     ("range of step 0", step_zero_kernel, 0, ValueError, "range", "zero"),
     ("slice of step 0", step_zero_slice_kernel, 0, ValueError, "slice step", "zero"),
@@ -115,13 +115,13 @@ TABLE = [
 
 
 @pytest.mark.parametrize(
-    ("kernel", "argument", "kind", "says"),
+    ("kernel", "argument", "kind", "parts"),
     [(row[1], row[2], row[3], row[4:]) for row in TABLE],
     ids=[row[0] for row in TABLE],
 )
 @pytest.mark.costly
-def test_error_of_python_semantics_names_the_kernel(kernel, argument, kind, says):
+def test_an_exception_of_python_semantics_names_the_kernel(kernel, argument, kind, parts):
     with guarded(12) as a:
         assert_fails(
-            lambda: kernel[1, 1](a, argument), kind, kernel.__name__, *says, "block 0", here=False
+            lambda: kernel[1, 1](a, argument), kind, kernel.__name__, *parts, "block 0", here=False
         )

@@ -1,4 +1,4 @@
-"""Shifts by an amount that may not fit: what they give, and that nothing runs wild."""
+"""Shifts by negative or too large amounts give PTX's results, and are safe in loop bounds."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def in_place_kernel(numbers, amounts, left, right):
 
 
 def expected(shift):
-    """Return what PTX gives: an amount beyond the bits, or below 0, moves all of them out."""
+    """Return PTX's results: an amount below 0 or beyond the width shifts all bits out."""
     rows = []
     for number in NUMBERS.tolist():
         counts = [amount if 0 <= amount < 64 else 64 for amount in AMOUNTS.tolist()]
@@ -49,14 +49,14 @@ def checked(kernel, *arguments):
 
 @pytest.mark.parametrize("kernel", [shift_kernel, in_place_kernel])
 @pytest.mark.parametrize("launch", [plain, checked])
-def test_a_shift_by_any_amount_gives_what_ptx_gives(launch, kernel):
+def test_a_shift_by_any_amount_gives_the_result_of_ptx(launch, kernel):
     left, right = np.zeros((2, len(NUMBERS), len(AMOUNTS)), np.int64)
     launch(kernel, NUMBERS, AMOUNTS, left, right)
     np.testing.assert_array_equal(left, expected("left"))
     np.testing.assert_array_equal(right, expected("right"))
 
 
-def test_an_unsigned_number_loses_all_its_bits_to_the_right():
+def test_an_unsigned_right_shift_beyond_the_width_gives_zero():
     @cuda.jit
     def kernel(x, amount, out):
         out[0] = x[0] >> amount
@@ -67,7 +67,7 @@ def test_an_unsigned_number_loses_all_its_bits_to_the_right():
 
 
 @pytest.mark.parametrize("launch", [plain, checked])
-def test_a_loop_whose_end_is_shifted_by_a_negative_constant_ends(launch):
+def test_a_loop_bound_shifted_by_a_negative_constant_is_finite(launch):
     @cuda.jit
     def kernel(n, out):
         out[cuda.threadIdx.x] = 0
@@ -79,7 +79,7 @@ def test_a_loop_whose_end_is_shifted_by_a_negative_constant_ends(launch):
     assert not out.any()
 
 
-def test_an_array_of_fewer_elements_than_a_poisoned_loop_would_write_is_safe():
+def test_a_loop_bound_shifted_by_a_negative_constant_writes_nothing_outside():
     @cuda.jit
     def kernel(n, out):
         own = cuda.local.array(4, np.uint32)

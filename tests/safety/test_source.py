@@ -1,4 +1,4 @@
-"""Kernels whose source is gone or has changed: the error says so and what to do."""
+"""Kernels whose source is missing or has changed: which work, and the errors of the others."""
 
 import contextlib
 import importlib.util
@@ -20,7 +20,7 @@ TEXT = "from gpukit import cuda\n\n\n@cuda.jit\ndef set_kernel(a):\n    a[0] = 1
 
 @pytest.fixture
 def written(tmp_path):
-    """Return a function that imports a kernel from a new file, and the path of the file."""
+    """Return a function that writes a kernel to a file and imports it, and the file's path."""
     path = tmp_path / "lesson.py"
 
     def load(text=TEXT):
@@ -36,46 +36,46 @@ def written(tmp_path):
 KERNEL = "@cuda.jit\ndef set_kernel(a):\n    a[0] = {}\n"
 
 
-def written_by(kernel):
-    """Return what a kernel writes."""
+def result_of(kernel):
+    """Return the value that a kernel writes."""
     a = np.full(4, np.nan)
     kernel[1, 1](a)
     return a[0]
 
 
-def refuses(kernel, *says):
-    """Assert that a launch is refused for its source, in these words."""
-    assert_fails(lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, *says, here=False)
+def assert_refused(kernel, *parts):
+    """Assert that a launch is refused with a SourceError that has these parts in its message."""
+    assert_fails(lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, *parts, here=False)
 
 
-def test_text_run_by_exec_works_when_it_is_a_constant():
+def test_a_kernel_from_exec_of_a_constant_works():
     scope = {"cuda": cuda}
     exec("@cuda.jit\ndef set_kernel(a):\n    a[0] = 1\n", scope)
-    assert written_by(scope["set_kernel"]) == 1
+    assert result_of(scope["set_kernel"]) == 1
 
 
-def test_text_run_by_exec_works_when_it_is_in_a_variable():
+def test_a_kernel_from_exec_of_a_variable_works():
     scopes = []
     for value in (1, 2):
         text = KERNEL.format(value)
         scopes.append({"cuda": cuda})
         exec(text, scopes[-1])
-    assert [written_by(scope["set_kernel"]) for scope in scopes] == [1, 2]
+    assert [result_of(scope["set_kernel"]) for scope in scopes] == [1, 2]
 
 
-def test_text_run_by_exec_works_when_its_parts_are_in_a_list():
+def test_a_kernel_from_exec_of_joined_lines_works():
     lines, scope = KERNEL.format(3).splitlines(), {"cuda": cuda}
     exec(compile("\n".join(lines), "generated.py", "exec"), scope)
-    assert written_by(scope["set_kernel"]) == 3
+    assert result_of(scope["set_kernel"]) == 3
 
 
-def test_function_run_by_exec_works_when_it_is_decorated_later():
+def test_a_function_from_exec_works_when_it_is_decorated_later():
     text, scope = "def set_kernel(a):\n    a[0] = 4\n", {}
     exec(text, scope)
-    assert written_by(cuda.jit(scope["set_kernel"])) == 4
+    assert result_of(cuda.jit(scope["set_kernel"])) == 4
 
 
-def test_error_in_text_run_by_exec_shows_its_line():
+def test_an_error_in_a_kernel_from_exec_shows_its_line():
     text, scope = KERNEL.format("a[7]"), {"cuda": cuda}
     exec(text, scope)
     assert_fails(
@@ -87,10 +87,10 @@ def test_error_in_text_run_by_exec_shows_its_line():
     )
 
 
-def test_text_run_by_exec_that_nobody_keeps_is_refused():
+def test_a_kernel_from_exec_of_a_temporary_text_is_refused():
     scope = {"cuda": cuda}
     exec(KERNEL.format(5), scope)
-    refuses(scope["set_kernel"], "'set_kernel'", "file or a notebook cell", "variable")
+    assert_refused(scope["set_kernel"], "'set_kernel'", "file or a notebook cell", "variable")
 
 
 PROGRAM = """
@@ -107,13 +107,13 @@ print("it is", a[0])
 
 
 @pytest.mark.slow
-def test_kernel_of_a_command_line_works(fresh_python):
+def test_a_kernel_of_python_c_works(fresh_python):
     result = fresh_python("-c", PROGRAM)
     assert result.stdout == "it is 6.0\n", result.stderr
 
 
-def read_from(**given):
-    """Run the Python program that a new process reads from its standard input."""
+def run_from_stdin(**options):
+    """Run a program that Python reads from its standard input."""
     return subprocess.run(
         [sys.executable, "-"],
         capture_output=True,
@@ -121,33 +121,33 @@ def read_from(**given):
         check=False,
         timeout=300,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        **given,
+        **options,
     )
 
 
 @pytest.mark.slow
-def test_kernel_of_redirected_input_works(tmp_path):
+def test_a_kernel_of_redirected_input_works(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM, encoding="utf-8")
     with path.open() as file:
-        result = read_from(stdin=file)
+        result = run_from_stdin(stdin=file)
     assert result.stdout == "it is 6.0\n", result.stderr
 
 
-def test_kernel_that_came_through_a_pipe_is_refused_with_what_to_do():
-    assert "save the program in a file" in read_from(input=PROGRAM).stderr
+def test_a_kernel_of_piped_input_is_refused_with_advice():
+    assert "save the program in a file" in run_from_stdin(input=PROGRAM).stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
-def test_kernel_typed_at_the_prompt_works(tmp_path):
+def test_a_kernel_typed_at_the_prompt_works(tmp_path):
     assert "it is 6.0" in typed_at_the_prompt(PROGRAM, tmp_path)
 
 
 def typed_at_the_prompt(program, home):
-    """Return what Python's own prompt shows when a program is typed in a terminal."""
+    """Return the output of Python's prompt when a program is typed in a terminal."""
     import pty
 
-    ours, theirs = pty.openpty()
+    master, slave = pty.openpty()
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -157,55 +157,55 @@ def typed_at_the_prompt(program, home):
     }
     with subprocess.Popen(
         [sys.executable, "-q"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
         env=environment,
         start_new_session=True,
     ) as python:
-        os.close(theirs)
+        os.close(slave)
         shown = ""
         for line in [*program.strip().splitlines(), "exit()"]:
-            os.write(ours, f"{line}\n".encode())
-        with contextlib.suppress(OSError):  # which says that the other side has closed
-            while part := os.read(ours, 4096):
+            os.write(master, f"{line}\n".encode())
+        with contextlib.suppress(OSError):  # raised when the other end is closed
+            while part := os.read(master, 4096):
                 shown += part.decode(errors="replace")
         python.wait(timeout=300)
-        os.close(ours)
+        os.close(master)
     return shown
 
 
-def test_text_run_by_exec_works_when_linecache_knows_it():
+def test_a_kernel_from_exec_works_when_its_text_is_in_linecache():
     text, name = "@cuda.jit\ndef set_kernel(a):\n    a[0] = 1\n", "<known cell>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     scope = {"cuda": cuda}
     exec(compile(text, name, "exec"), scope)
-    assert written_by(scope["set_kernel"]) == 1
+    assert result_of(scope["set_kernel"]) == 1
 
 
-def test_file_deleted_after_import_is_named(written):
+def test_a_kernel_whose_file_was_deleted_is_refused_with_the_path(written):
     load, path = written
     kernel = load()
     path.unlink()
     linecache.cache.pop(str(path), None)
-    refuses(kernel, "'set_kernel'", str(path))
+    assert_refused(kernel, "'set_kernel'", str(path))
 
 
-def test_kernel_that_ran_still_runs_after_its_file_is_deleted(written):
+def test_a_kernel_that_was_launched_still_runs_after_its_file_is_deleted(written):
     load, path = written
     kernel = load()
-    written_by(kernel)
+    result_of(kernel)
     path.unlink()
     linecache.cache.pop(str(path), None)
-    assert written_by(kernel) == 1
+    assert result_of(kernel) == 1
 
 
-def test_kernel_still_runs_when_another_was_put_above_it_after_import(written):
+def test_a_kernel_still_runs_when_another_is_inserted_above_it(written):
     load, path = written
     kernel = load()
     above = "# one\n# two\n\n\n\n\n\n\n\n@cuda.jit\ndef first_kernel(a):\n    a[0] = 2\n"
     path.write_text(TEXT.replace("\n\n\n", "\n" + above, 1), encoding="utf-8")
-    assert written_by(kernel) == 1
+    assert result_of(kernel) == 1
 
 
 @pytest.mark.parametrize(
@@ -218,23 +218,23 @@ def test_kernel_still_runs_when_another_was_put_above_it_after_import(written):
         ("set_kernel", "other_kernel"),
     ],
 )
-def test_kernel_edited_in_its_file_after_import_is_refused(written, old, new):
+def test_a_kernel_edited_in_its_file_after_import_is_refused(written, old, new):
     load, path = written
     kernel = load()
     path.write_text(TEXT.replace(old, new), encoding="utf-8")
-    refuses(kernel, "'set_kernel'", "edited", "Restart the kernel or import it again")
+    assert_refused(kernel, "'set_kernel'", "edited", "Restart the kernel or import it again")
 
 
-def test_text_known_from_the_import_is_used_when_the_file_was_edited_after_it(written):
+def test_source_cached_before_an_edit_of_the_file_is_used(written):
     load, path = written
     kernel = load()
     linecache.getlines(str(path))
     path.write_text(TEXT.replace("a[0] = 1", "a[0] = 2"), encoding="utf-8")
-    assert written_by(kernel) == 1
+    assert result_of(kernel) == 1
 
 
-def of(function):
-    """Return what a device function makes of 3."""
+def apply_to_3(function):
+    """Return the result of a device function for 3."""
 
     @cuda.jit
     def apply_kernel(out):
@@ -245,12 +245,12 @@ def of(function):
     return out[0]
 
 
-def test_lambdas_on_one_line_are_told_apart():
+def test_lambdas_on_one_line_are_distinguished():
     a, b, c = (cuda.jit(device=True)(f) for f in (lambda x: x + 1, lambda x: x + 1.5, lambda x: -x))
-    assert [of(a), of(b), of(c)] == [4.0, 4.5, -3.0]
+    assert [apply_to_3(a), apply_to_3(b), apply_to_3(c)] == [4.0, 4.5, -3.0]
 
 
-def test_kernel_with_an_assert_that_pytest_rewrote_is_found():
+def test_the_source_of_a_kernel_with_a_rewritten_assert_is_found():
     @cuda.jit
     def checked_kernel(a):
         assert a[0] == 3, "not three"
@@ -262,11 +262,11 @@ def test_kernel_with_an_assert_that_pytest_rewrote_is_found():
 
 
 @pytest.mark.parametrize("thing", [3, np.zeros(3)], ids=["int", "array"])
-def test_jit_of_something_else_says_what_it_needs(thing):
+def test_jit_of_a_non_function_says_that_it_needs_one(thing):
     with pytest.raises(TypeError, match="needs a Python function"):
         cuda.jit(thing)
 
 
-def test_unknown_option_of_jit_is_named():
+def test_an_unknown_option_of_jit_is_named():
     with pytest.raises(TypeError, match="'fastmat'"):
         cuda.jit(fastmat=True)

@@ -1,7 +1,7 @@
-"""Kernels of notebook cells and of everything else that is code and no plain file.
+"""Kernels defined in notebook cells, in `exec`, in zip files and in other places than plain files.
 
-Each way of running code stands in a table with what is to be shown. The cells of a case run one
-after the other in a kernel whose names were forgotten before; only the last one's text counts.
+The cells of a case run one after another in a notebook whose names were deleted before; the output
+of the last cell is checked.
 """
 
 import os
@@ -51,7 +51,7 @@ def indented(text):
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
-# What the last cell prints, by the cells.
+# The cells of each case. The last one prints "it is 1.0", or 2.0 for an edited cell.
 CELLS = {
     "one cell": [CELL],
     "one cell, twice": [CELL, CELL],
@@ -69,18 +69,18 @@ CELLS = {
     "%%capture": ["%%capture shown\n" + CELL, "print(shown)"],
     "%%prun": ["%%prun -q\n" + CELL],
     "%time": [IMPORT, ONE + TIMED_LAUNCH + LAUNCH],
-    "%run": [f"%%writefile made.py\n{CELL}", "%run made.py"],
+    "%run": [f"%%writefile program.py\n{CELL}", "%run program.py"],
     "%run -i": [f"%%writefile part.py\n{ONE}\n{LAUNCH}", IMPORT, "%run -i part.py"],
-    "%run of cells": [f"%%writefile made.ipy\n{CELL}", "%run made.ipy"],
-    "import of a new file": [f"%%writefile made_2.py\n{CELL}", "import made_2"],
+    "%run of cells": [f"%%writefile program.ipy\n{CELL}", "%run program.ipy"],
+    "import of a new file": [f"%%writefile program_2.py\n{CELL}", "import program_2"],
     "%autoreload": [
         "%load_ext autoreload\n%autoreload 2\n",
-        f"%%writefile made_3.py\n{OTHER}",
-        "import made_3",
+        f"%%writefile program_3.py\n{OTHER}",
+        "import program_3",
         # Python takes a file of the same second and size for the one that it has compiled.
-        f"%%writefile made_3.py\n{CELL}# longer",
-        "import made_3, numpy as np",
-        "a = np.full(1, np.nan)\nmade_3.set_kernel[1, 1](a)\nprint('it is', a[0])",
+        f"%%writefile program_3.py\n{CELL}# longer",
+        "import program_3, numpy as np",
+        "a = np.full(1, np.nan)\nprogram_3.set_kernel[1, 1](a)\nprint('it is', a[0])",
     ],
     "another folder": ["!mkdir -p below\n%cd below", CELL + "%cd .."],
     "exec of a variable": [f"text = {CELL!r}\nexec(text)"],
@@ -100,14 +100,14 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A kernel for cases that it does not matter to whether it is new."""
+    """A notebook for all cases that need no new one."""
     with notebook(tmp_path_factory.mktemp("cells")) as running:
         yield running
 
 
 @pytest.mark.parametrize("case", CELLS)
 @pytest.mark.costly
-def test_kernel_of_a_cell_runs(shared, case):
+def test_a_kernel_defined_in_a_cell_runs(shared, case):
     shared.run("%reset -f")
     for cell in CELLS[case]:
         shown = shared.run(cell)
@@ -115,14 +115,14 @@ def test_kernel_of_a_cell_runs(shared, case):
     assert "it is " + ("2.0" if case == "a cell that was edited" else "1.0") in shown.text
 
 
-def test_kernel_below_timeit_is_refused_with_what_to_do(shared):
+def test_a_kernel_below_timeit_is_refused_with_advice(shared):
     cell = CELL.replace("+ 1", "+ 4")
     assert "not below %%timeit" in shared.run(f"%%timeit -n1 -r1\n{cell}").error
 
 
 @pytest.mark.parametrize("name", ["<cell>", "/tmp/none_such/cell.py", "there.py"])
 @pytest.mark.costly
-def test_kernels_of_cells_with_one_file_name_stay_what_they_were(tmp_path, name):
+def test_kernels_of_cells_with_the_same_file_name_keep_their_source(tmp_path, name):
     (tmp_path / "there.py").write_text("# %%\nprint('not a cell')\n", encoding="utf-8")
     with notebook(tmp_path, IPYKERNEL_CELL_NAME=name) as running:
         running.run(f"{IMPORT}{ONE}first = set_kernel")
@@ -141,23 +141,23 @@ DOCTEST = (
     )
     + 'it is 1.0\n"""\n'
 )
-# What Python is given, in a folder with made.py, packed.zip, documented.py and test_made.py.
+# Arguments of Python, in a folder with program.py, packed.zip and documented.py.
 PROCESSES = {
-    "a file": ["made.py"],
-    "-m": ["-m", "made"],
-    "runpy.run_path": ["-c", "import runpy; runpy.run_path('made.py')"],
-    "runpy.run_module": ["-c", "import runpy; runpy.run_module('made')"],
+    "a file": ["program.py"],
+    "-m": ["-m", "program"],
+    "runpy.run_path": ["-c", "import runpy; runpy.run_path('program.py')"],
+    "runpy.run_module": ["-c", "import runpy; runpy.run_module('program')"],
     "zip": ["packed.zip"],
     "a module in a zip": ["-c", "import sys; sys.path.insert(0, 'packed.zip'); import inner"],
     "runpy of a zip": ["-c", "import runpy; runpy.run_path('packed.zip')"],
     "-c": ["-c", CELL],
-    "gpukit run": ["-m", "gpukit", "run", "made.py"],
+    "gpukit run": ["-m", "gpukit", "run", "program.py"],
     "gpukit run of a zip": ["-m", "gpukit", "run", "packed.zip"],
-    "ipython file": ["-m", "IPython", "made.py"],
+    "ipython file": ["-m", "IPython", "program.py"],
     "ipython -c": ["-m", "IPython", "-c", CELL],
 }
 TYPED = {
-    "-i": (["-i", "made.py"], "set_kernel[1, 1](a)\nprint('it is', a[0])\n"),
+    "-i": (["-i", "program.py"], "set_kernel[1, 1](a)\nprint('it is', a[0])\n"),
     "ipython": (
         ["-m", "IPython", "--simple-prompt", "--no-banner", "--no-confirm-exit"],
         f"{IMPORT}{ONE}\n\n{LAUNCH}",
@@ -167,9 +167,9 @@ TYPED = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with one kernel in files of several kinds."""
+    """A folder with a kernel in several kinds of files."""
     path = tmp_path_factory.mktemp("programs")
-    (path / "made.py").write_text(CELL, encoding="utf-8")
+    (path / "program.py").write_text(CELL, encoding="utf-8")
     (path / "documented.py").write_text(DOCTEST, encoding="utf-8")
     with zipfile.ZipFile(path / "packed.zip", "w") as packed:
         packed.writestr("__main__.py", CELL)
@@ -177,7 +177,7 @@ def folder(tmp_path_factory):
     return path
 
 
-def python(folder, *arguments, given=None):
+def python(folder, *arguments, standard_input=None):
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -188,7 +188,7 @@ def python(folder, *arguments, given=None):
         [sys.executable, *arguments],
         cwd=folder,
         env=environment,
-        input=given,
+        input=standard_input,
         capture_output=True,
         text=True,
         timeout=300,
@@ -198,26 +198,26 @@ def python(folder, *arguments, given=None):
 
 @pytest.mark.parametrize("case", PROCESSES)
 @pytest.mark.costly
-def test_kernel_of_a_process_runs(folder, case):
+def test_a_kernel_runs_however_python_is_started(folder, case):
     done = python(folder, *PROCESSES[case])
     assert done.stdout == PRINTED, done.stderr
 
 
 @pytest.mark.parametrize("case", TYPED)
-def test_kernel_before_or_at_a_prompt_runs(folder, case):
+def test_a_kernel_runs_at_an_interactive_prompt(folder, case):
     arguments, typed = TYPED[case]
-    done = python(folder, *arguments, given=typed)
+    done = python(folder, *arguments, standard_input=typed)
     assert PRINTED in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("runner", [["doctest"], ["pytest", "-q", "--doctest-modules"]])
-def test_kernel_of_a_doctest_runs(folder, runner):
+def test_a_kernel_in_a_doctest_runs(folder, runner):
     done = python(folder, "-m", *runner, "documented.py")
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow
-def test_kernel_of_a_notebook_is_pickled_with_what_calls_it(folder):
+def test_a_kernel_of_a_notebook_is_pickled_with_its_caller(folder):
     with notebook(folder) as running:
         running.run(f"{IMPORT}{ONE}def run():\n{indented(LAUNCH)}")
         keep = "from pathlib import Path\nfrom numba import cloudpickle\n"

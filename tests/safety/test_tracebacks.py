@@ -1,4 +1,4 @@
-"""Where an error of a kernel is shown: at the person's own line, not inside gpukit."""
+"""Tracebacks of errors in kernels end at the kernel's own line, not inside gpukit."""
 
 import sys
 import traceback
@@ -33,7 +33,7 @@ def caught(kernel):
 
 
 @pytest.mark.parametrize("kernel", [outside_kernel, untyped_kernel])
-def test_traceback_ends_at_the_line_of_the_kernel(kernel):
+def test_a_traceback_ends_at_the_line_of_the_kernel(kernel):
     error = caught(kernel)
     last = traceback.extract_tb(error.__traceback__)[-1]
     assert (last.filename, last.name) == (__file__, kernel.py_func.__name__)
@@ -41,14 +41,14 @@ def test_traceback_ends_at_the_line_of_the_kernel(kernel):
     assert "# line of" in (last.line or "")
 
 
-def test_traceback_shows_none_of_numbas_frames():
+def test_a_traceback_shows_no_frames_of_numba():
     text = "".join(traceback.format_exception(caught(untyped_kernel)))
     assert "a is an array and has no nonsense" in text
     assert "numba/core" not in text
 
 
 @pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check])
-def test_type_error_shows_no_frames_of_gpukit_but_the_launch(run):
+def test_a_type_error_shows_no_frame_of_gpukit_but_the_launch(run):
     with pytest.raises(errors.KernelTypeError) as found:
         run(untyped_kernel)[1, 8](np.zeros(4))
     text = "".join(traceback.format_exception(found.value))
@@ -56,17 +56,17 @@ def test_type_error_shows_no_frames_of_gpukit_but_the_launch(run):
     assert "direct cause" not in text
 
 
-def test_wrong_argument_shows_no_frames_of_gpukit_but_the_launch():
+def test_a_wrong_argument_shows_no_frame_of_gpukit_but_the_launch():
     with pytest.raises(errors.ArgumentError) as found:
         outside_kernel[1, 8]([1, 2])
     assert len(traceback.extract_tb(found.value.__traceback__)) == 2
 
 
-def test_type_error_does_not_repeat_numbas_listing():
+def test_a_type_error_does_not_repeat_numbas_listing():
     assert "<source elided>" not in str(caught(untyped_kernel))
 
 
-def test_line_in_a_notebook_is_named_as_ipython_names_it(monkeypatch):
+def test_a_line_in_a_notebook_is_named_as_in_ipython(monkeypatch):
     compiler = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]"))
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
     error = caught(outside_kernel)
@@ -85,7 +85,7 @@ def calling_kernel(a):
     a[0] = untyped(a)
 
 
-def test_type_error_in_a_device_function_names_its_line():
+def test_a_type_error_in_a_device_function_names_its_line():
     error = caught(calling_kernel)
     assert error.kernel == "untyped"
     assert error.source == "return x.nonsense + y  # line of the attribute"

@@ -1,4 +1,4 @@
-"""Array functions keep inside their arrays as kernels do."""
+"""Bounds checks in functions of `vectorize`, `guvectorize` and `reduce`."""
 
 import numpy as np
 import pytest
@@ -10,32 +10,32 @@ FAR = 10**9
 
 
 @cuda.vectorize(["float64(int64)"])
-def looked_up(i):
+def from_table(i):
     return TABLE[i]
 
 
 @cuda.guvectorize(["void(int64, float64[:], float64[:])"], "(),(n)->(n)")
-def moved(by, x, out):
+def shifted(by, x, out):
     for i in range(x.shape[0]):
         out[i + by] = x[i]
 
 
 @cuda.guvectorize(["void(int64, float64[:], float64[:])"], "(),(n)->()")
-def picked(i, x, out):
+def selected(i, x, out):
     out[0] = x[i]
 
 
-def test_vectorize_reads_a_captured_table():
-    np.testing.assert_array_equal(looked_up(np.array([2, 0, -1])), [7, 3, 7])
+def test_vectorize_may_index_a_captured_table():
+    np.testing.assert_array_equal(from_table(np.array([2, 0, -1])), [7, 3, 7])
 
 
 @pytest.mark.parametrize("index", [3, -4, FAR])
 def test_vectorize_refuses_to_read_past_a_captured_table(index):
     with pytest.raises(errors.OutOfBounds) as caught:
-        looked_up(np.array([0, index, 1]))
+        from_table(np.array([0, index, 1]))
     found = caught.value
     assert (found.array, found.index, found.shape) == ("TABLE", (index,), (3,))
-    assert (found.kernel, found.source.strip()) == ("looked_up", "return TABLE[i]")
+    assert (found.kernel, found.source.strip()) == ("from_table", "return TABLE[i]")
     assert found.thread == (1, 0, 0)
 
 
@@ -43,7 +43,7 @@ def test_vectorize_refuses_to_read_past_a_captured_table(index):
 def test_guvectorize_refuses_to_write_outside_its_subarray(by):
     out = np.full((3, 4), np.nan)
     with pytest.raises(errors.OutOfBounds) as caught:
-        moved(by, np.ones(4), out[1])
+        shifted(by, np.ones(4), out[1])
     assert (caught.value.index, caught.value.shape) == ((3 + by if by == 1 else by,), (4,))
     assert np.isnan(out[0]).all()
     assert np.isnan(out[2]).all()
@@ -52,20 +52,20 @@ def test_guvectorize_refuses_to_write_outside_its_subarray(by):
 @pytest.mark.parametrize("index", [4, -5, FAR, -FAR])
 def test_guvectorize_refuses_to_read_outside_its_subarray(index):
     with pytest.raises(errors.OutOfBounds, match=f"index {index} is outside x"):
-        picked(index, np.ones((3, 4)))
+        selected(index, np.ones((3, 4)))
 
 
-def test_the_error_of_an_array_function_ends_at_the_line_of_the_function():
+def test_the_traceback_of_a_ufunc_error_ends_at_the_line_of_its_function():
     with pytest.raises(errors.OutOfBounds) as caught:
-        looked_up(np.array([9]))
+        from_table(np.array([9]))
     assert caught.traceback[-1].path.name == "test_ufuncs.py"
-    assert caught.traceback[-1].name == "looked_up"
+    assert caught.traceback[-1].name == "from_table"
 
 
 def test_reduce_refuses_to_read_past_a_captured_table():
     @cuda.vectorize(["int64(int64, int64)"])
-    def chosen(a, b):
+    def from_table_of_sum(a, b):
         return np.int64(TABLE[a + b])
 
     with pytest.raises(errors.OutOfBounds, match="outside TABLE"):
-        chosen.reduce(np.arange(8))
+        from_table_of_sum.reduce(np.arange(8))
