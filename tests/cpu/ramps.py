@@ -1,4 +1,4 @@
-"""Arrays to copy to the device, and a record type."""
+"""Arrays of consecutive integers, and a record type."""
 
 import numpy as np
 

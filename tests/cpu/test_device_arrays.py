@@ -1,4 +1,4 @@
-"""Device arrays of the CPU target: how they are made and copied, and what a GPU refuses."""
+"""Device arrays of the CPU target: creation, copies, and what is refused as on a GPU."""
 
 import numpy as np
 import pytest
@@ -11,19 +11,19 @@ SHAPES = [(), (0,), (1,), (7,), (3, 5), (2, 3, 5)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_to_device_and_back_gives_the_same_array(shape):
+def test_a_round_trip_to_the_device_gives_an_equal_array(shape):
     a = ramp(shape)
     np.testing.assert_array_equal(arrays.to_device(a).copy_to_host(), a)
 
 
-def test_to_device_copies_so_that_later_host_changes_do_not_show():
+def test_to_device_copies_the_host_array():
     a = np.arange(5)
     d_a = arrays.to_device(a)
     a[:] = -1
     assert d_a.copy_to_host().tolist() == [0, 1, 2, 3, 4]
 
 
-def test_to_device_with_copy_off_leaves_poison_in_place_of_the_contents():
+def test_to_device_with_copy_false_leaves_poison():
     assert np.isnan(arrays.to_device(np.zeros(3), copy=False).copy_to_host()).all()
 
 
@@ -33,7 +33,7 @@ def test_to_device_into_an_existing_array_returns_that_array():
     assert d_a.copy_to_host().tolist() == [0, 1, 2]
 
 
-def test_to_device_refuses_host_memory_that_is_not_one_block():
+def test_to_device_refuses_a_non_contiguous_host_array():
     with pytest.raises(ValueError, match="non-contiguous buffer"):
         arrays.to_device(np.arange(10)[::2])
 
@@ -57,7 +57,7 @@ def test_device_array_of_floats_starts_as_nan(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8"])
-def test_device_array_of_integers_starts_as_bytes_a5(dtype):
+def test_device_array_of_integers_starts_as_0xa5_bytes(dtype):
     host = arrays.device_array(7, dtype).copy_to_host()
     assert set(host.tobytes()) == {0xA5}
 
@@ -70,14 +70,14 @@ def test_device_array_of_records_poisons_every_field():
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
-def test_device_array_is_aligned_as_cudamalloc_promises(dtype):
+def test_device_array_is_aligned_like_cudamalloc(dtype):
     assert arrays.device_array(3, dtype).host.ctypes.data % allocations.ALIGNMENT == 0
 
 
 @pytest.mark.parametrize(
     "shape", [1.5, np.float64(2), np.array(1.0), [1.5], (2, 1.5), np.array([1.5])], ids=repr
 )
-def test_device_array_refuses_a_shape_that_is_not_whole_numbers(shape):
+def test_device_array_refuses_a_shape_of_non_integers(shape):
     with pytest.raises(TypeError, match="shape"):
         arrays.device_array(shape)
 
@@ -113,7 +113,7 @@ def test_copy_to_host_of_a_reversed_view_is_refused_as_on_a_gpu():
         arrays.to_device(np.arange(3))[::-1].copy_to_host()
 
 
-def test_copy_to_device_turns_a_host_array_into_the_memory_order_of_the_target():
+def test_copy_to_device_converts_to_the_memory_order_of_the_target():
     d_a = arrays.device_array((3, 4), np.int64, order="F")
     d_a.copy_to_device(ramp((3, 4)))
     np.testing.assert_array_equal(d_a.copy_to_host(), ramp((3, 4)))
@@ -131,13 +131,13 @@ def test_copy_to_device_into_a_strided_view_is_refused():
         d_row.copy_to_device(np.zeros(5, np.int64))
 
 
-def test_numpy_functions_see_a_copy_of_a_device_array():
+def test_numpy_functions_get_a_copy_of_a_device_array():
     d_a = arrays.to_device(np.arange(3))
     np.asarray(d_a)[0] = 99
     assert d_a[0] == 0
 
 
-def test_numpy_is_told_that_a_copy_cannot_be_avoided():
+def test_conversion_to_numpy_without_a_copy_is_refused():
     with pytest.raises(ValueError, match="copy=False"):
         arrays.to_device(np.arange(3)).__array__(copy=False)
 
@@ -147,7 +147,7 @@ def test_a_numpy_method_that_device_arrays_lack_says_to_copy_first():
         arrays.to_device(np.arange(3)).sum()
 
 
-def test_device_memory_is_forgotten_when_its_last_array_goes():
+def test_device_memory_is_unregistered_with_its_last_array():
     d_a = arrays.device_array(1000)
     address = d_a.host.ctypes.data
     assert allocations.owner_of(address) is not None
@@ -155,7 +155,7 @@ def test_device_memory_is_forgotten_when_its_last_array_goes():
     assert allocations.owner_of(address) is None
 
 
-def test_mapped_arrays_are_numpy_arrays_and_device_arrays_at_once():
+def test_mapped_arrays_are_both_numpy_arrays_and_device_arrays():
     m = arrays.mapped_array(4, np.int32)
     m[:] = range(4)
     assert isinstance(m, np.ndarray)
@@ -164,7 +164,7 @@ def test_mapped_arrays_are_numpy_arrays_and_device_arrays_at_once():
     assert m.copy_to_host().tolist() == [0, 1, 2, 3]
 
 
-def test_the_mapped_context_gives_the_memory_of_the_host_array():
+def test_the_mapped_context_uses_the_memory_of_the_host_array():
     a = np.zeros(3)
     with arrays.mapped(a) as d_a:
         d_a[1] = 5
@@ -175,6 +175,6 @@ def test_pinned_array_is_a_plain_numpy_array():
     assert type(arrays.pinned_array(3, np.int32)) is np.ndarray
 
 
-def test_an_ipc_handle_is_refused_with_what_to_do():
+def test_an_ipc_handle_is_refused_with_advice():
     with pytest.raises(errors.TargetError, match="shared_memory"):
         arrays.to_device(np.arange(3)).get_ipc_handle()

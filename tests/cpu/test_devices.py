@@ -1,4 +1,4 @@
-"""The CPU target tells the truth about this machine and keeps to a GPU's limits."""
+"""The device of the CPU target: this machine's properties and a GPU's limits."""
 
 import pytest
 
@@ -10,19 +10,20 @@ def test_the_device_has_the_name_of_this_processor():
     assert devices.get_current_device().name == machine.cpu_name() != ""
 
 
-def test_a_device_that_is_made_by_its_number_is_the_one_there_is():
-    made = cuda.cudadrv.driver.Device(0)
+def test_a_device_created_by_its_number_is_the_only_device():
+    created = cuda.cudadrv.driver.Device(0)
     device = devices.get_current_device()
-    assert (made.name, made.id, made.compute_capability) == (
+    assert (created.name, created.id, created.compute_capability) == (
         device.name,
         device.id,
         device.compute_capability,
     )
 
 
-def test_a_device_with_another_number_is_refused():
+@pytest.mark.parametrize("select", [cuda.cudadrv.driver.Device, devices.select_device])
+def test_another_device_is_an_index_error(select):
     with pytest.raises(IndexError, match="expected device 0, got 1"):
-        cuda.cudadrv.driver.Device(1)
+        select(1)
 
 
 def test_multiprocessors_are_the_cores_that_this_process_may_use():
@@ -45,19 +46,19 @@ def test_launch_limits_are_those_of_a_gpu(name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "near"),
+    ("name", "similar"),
     [
         ("CLOCKRATE", "CLOCK_RATE"),
         ("MULTI_PROCESSOR_COUNT", "MULTIPROCESSOR_COUNT"),
         ("MAX_SHARED_MEM_PER_BLOCK", "MAX_SHARED_MEMORY_PER_BLOCK"),
     ],
 )
-def test_an_unknown_attribute_is_refused_with_a_near_name(name, near):
-    with pytest.raises(AttributeError, match=rf"{name}: .* Did you mean .*\b{near}\b"):
+def test_an_unknown_attribute_is_refused_with_a_similar_name(name, similar):
+    with pytest.raises(AttributeError, match=rf"{name}: .* Did you mean .*\b{similar}\b"):
         getattr(devices.get_current_device(), name)
 
 
-def test_an_attribute_that_is_near_nothing_is_refused_without_a_guess():
+def test_an_attribute_without_a_similar_name_is_refused_without_a_suggestion():
     with pytest.raises(AttributeError, match=r"no device attribute of this name\.$"):
         devices.get_current_device().FAVOURITE_COLOUR
 
@@ -127,7 +128,7 @@ def test_rates_and_sizes_are_those_of_the_modelled_gpu(name, value):
     assert getattr(devices.get_current_device(), name) == value
 
 
-def test_both_names_of_the_threads_of_a_multiprocessor_are_what_occupancy_counts_with():
+def test_occupancy_uses_the_maximum_of_threads_per_multiprocessor_under_both_names():
     device, context = devices.get_current_device(), devices.get_context()
     threads = device.MAX_THREADS_PER_MULTIPROCESSOR
     assert threads == device.MAX_THREADS_PER_MULTI_PROCESSOR
@@ -141,16 +142,11 @@ def test_memory_info_comes_from_the_system():
     assert tuple(info) == (info.free, info.total)
 
 
-def test_there_is_one_device_and_it_is_number_0():
+def test_the_only_device_is_number_0():
     assert len(devices.gpus) == 1
     assert devices.select_device(0) is devices.get_current_device()
     with devices.gpus[0]:
         assert devices.gpus.current.id == 0
-
-
-def test_another_device_is_an_index_error():
-    with pytest.raises(IndexError, match="expected device 0, got 1"):
-        devices.select_device(1)
 
 
 def test_detect_prints_the_device_and_that_it_is_no_gpu(capsys):
@@ -161,7 +157,7 @@ def test_detect_prints_the_device_and_that_it_is_no_gpu(capsys):
     assert "no GPU" in text
 
 
-def test_the_namespace_is_available_and_without_error():
+def test_cuda_is_available_and_without_error():
     assert devices.is_available()
     assert devices.cuda_error() is None
 
@@ -171,27 +167,27 @@ def test_profiling_and_deferred_cleanup_nest():
         pass
 
 
-def test_no_array_waits_to_be_freed():
-    waiting = cuda.current_context().deallocations
+def test_arrays_are_freed_at_once_even_if_cleanup_is_deferred():
+    pending = cuda.current_context().deallocations
     with cuda.defer_cleanup():
-        assert waiting.is_disabled
+        assert pending.is_disabled
         cuda.device_array(3)
-        assert len(waiting) == 0
-    assert not waiting.is_disabled
+        assert len(pending) == 0
+    assert not pending.is_disabled
 
 
-def test_other_things_are_freed_when_cleanup_is_no_longer_deferred():
-    waiting, freed = cuda.current_context().deallocations, []
-    waiting.add_item(freed.append, "at once")
+def test_other_resources_are_freed_when_cleanup_is_no_longer_deferred():
+    pending, freed = cuda.current_context().deallocations, []
+    pending.add_item(freed.append, "at once")
     with cuda.defer_cleanup(), cuda.defer_cleanup():
-        waiting.add_item(freed.append, "later", 16)
-        waiting.clear()
-        assert (freed, len(waiting)) == (["at once"], 1)
-    waiting.clear()
-    assert (freed, len(waiting)) == (["at once", "later"], 0)
+        pending.add_item(freed.append, "later", 16)
+        pending.clear()
+        assert (freed, len(pending)) == (["at once"], 1)
+    pending.clear()
+    assert (freed, len(pending)) == (["at once", "later"], 0)
 
 
-def test_memory_limits_of_a_control_group_are_believed(tmp_path, monkeypatch):
+def test_memory_limits_of_a_control_group_are_used(tmp_path, monkeypatch):
     (tmp_path / "memory.max").write_text("1048576\n")
     (tmp_path / "memory.current").write_text("1000000\n")
     monkeypatch.setattr(machine, "CGROUP", tmp_path)

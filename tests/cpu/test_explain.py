@@ -1,4 +1,4 @@
-"""`gpukit.explain` shows the loops that a launch really runs."""
+"""`gpukit.explain` shows the loops that a launch runs."""
 
 import ast
 
@@ -24,7 +24,7 @@ def neighbours_kernel(a, out):
 
 
 def loops(function):
-    """Return the targets of the loops around those over threads, numbers left out."""
+    """Return the targets of the loops other than those over threads, without numbers."""
     found = [n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While))]
     targets = [
         ast.unparse(getattr(n, "target", n)).split(" ")[0].rstrip("0123456789") for n in found
@@ -41,23 +41,23 @@ def loops(function):
     ],
     ids=["each element", "shared", "coarsened"],
 )
-def test_explain_has_the_loops_that_are_compiled(kernel, arguments, block, monkeypatch):
+def test_explain_shows_the_loops_that_are_compiled(kernel, arguments, block, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     compiled, build = [], pyfunc.build
 
-    def noted(name, parameters, body, scope, unit):
+    def recorded(name, parameters, body, scope, unit):
         if "_scratch" in parameters:
             compiled.append(loops(ast.Module(body, [])))
         return build(name, parameters, body, scope, unit)
 
-    monkeypatch.setattr(pyfunc, "build", noted)
+    monkeypatch.setattr(pyfunc, "build", recorded)
     cuda.jit(kernel.py_func)[2, block](*arguments)
     shown = ast.parse(gpukit.explain(kernel, *arguments, block=block))
     assert compiled == [loops(shown)]
     assert len(compiled[0]) >= 1
 
 
-def test_explain_shows_blocks_that_are_coarsened():
+def test_explain_shows_the_loop_over_coarsened_blocks():
     text = gpukit.explain(
         reduce.sum_grid_stride_kernel, np.ones(9, np.float32), np.zeros(1, np.float32), block=256
     )

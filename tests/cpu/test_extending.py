@@ -1,4 +1,4 @@
-"""What other people's code adds to kernels, by way of `numba.cuda.extending`."""
+"""Third-party extensions of kernels through `numba.cuda.extending`."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ UNARY = ir.FunctionType(ir.FloatType(), [ir.FloatType()])
 
 @extending.intrinsic
 def reciprocal_root(context, x):
-    """An intrinsic as a GPU's author writes it: PTX."""
+    """An intrinsic with inline PTX, written with ir.InlineAsm."""
 
     def codegen(context, builder, signature, args):
         text = "rsqrt.approx.ftz.f32 $0, $1;"
@@ -25,7 +25,7 @@ def reciprocal_root(context, x):
 
 @extending.intrinsic
 def ticks(context):
-    """The same, by the other way to write it, and with nothing that LLVM's x86 would refuse."""
+    """An intrinsic with inline PTX, written with builder.asm."""
 
     def codegen(context, builder, signature, args):
         kind = ir.FunctionType(ir.IntType(64), [])
@@ -36,7 +36,7 @@ def ticks(context):
 
 @extending.intrinsic
 def hidden(context, x):
-    """An empty text is no assembly: it keeps a value from LLVM's optimiser on any machine."""
+    """An intrinsic with empty inline assembly, which hides a value from LLVM's optimiser."""
 
     def codegen(context, builder, signature, args):
         return builder.asm(ir.FunctionType(ir.DoubleType(), [ir.DoubleType()]), "", "=r,0", args, 1)
@@ -81,7 +81,7 @@ def test_inline_assembly_is_refused_at_the_line_that_calls_the_intrinsic(
     assert "GPUKIT_TARGET=cuda" in got.value.fix
 
 
-def test_an_empty_assembly_text_is_compiled():
+def test_empty_inline_assembly_is_compiled():
     @cuda.jit
     def kernel(x):
         x[0] = hidden(x[0])
@@ -91,7 +91,7 @@ def test_an_empty_assembly_text_is_compiled():
     assert x[0] == 2.5
 
 
-# ---- a function and a type that are made known in Numba's older way ---------------------------
+# ---- a function and a type registered through Numba's low-level API ---------------------------
 
 
 def doubled(x):
@@ -110,7 +110,7 @@ def lower_doubled(context, builder, sig, args):
 
 
 class Interval:
-    """A part of the line of real numbers."""
+    """An interval of real numbers."""
 
     def __init__(self, low, high):
         self.low, self.high = low, high
@@ -144,9 +144,9 @@ extending.make_attribute_wrapper(IntervalType, "low", "low")
 
 @extending.lower_builtin(Interval, types.Float, types.Float)
 def lower_interval(context, builder, sig, args):
-    made = cgutils.create_struct_proxy(sig.return_type)(context, builder)
-    made.low, made.high = args
-    return made._getvalue()
+    interval = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+    interval.low, interval.high = args
+    return interval._getvalue()
 
 
 @cudadecl.registry.register_attr

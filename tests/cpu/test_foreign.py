@@ -1,4 +1,4 @@
-"""Device functions in CUDA C++ without a GPU: compiled by the C++ compiler of the machine."""
+"""Device functions in CUDA C++ without a GPU, compiled by the machine's C++ compiler."""
 
 import shutil
 
@@ -43,20 +43,20 @@ def launch(function):
 
 
 @needs_compiler
-def test_function_in_a_file_is_called_from_a_kernel(source):
+def test_a_function_in_a_file_is_called_from_a_kernel(source):
     x, out = launch(foreign.declare_device("times", "float32(float32, int32)", link=source))
     np.testing.assert_array_equal(out, x * 3)
 
 
 @needs_compiler
-def test_function_in_memory_is_called_from_a_kernel():
+def test_a_function_in_a_string_is_called_from_a_kernel():
     declared = foreign.declare_device("times", "float32(float32, int32)", link=CUSource(TIMES))
     x, out = launch(declared)
     np.testing.assert_array_equal(out, x * 3)
 
 
 @needs_compiler
-def test_function_with_cs_own_convention_returns_its_value():
+def test_a_function_with_the_c_abi_returns_its_value():
     text = 'extern "C" __device__ float times(float x, int n) { return x * n; }'
     declared = foreign.declare_device(
         "times", "float32(float32, int32)", link=CUSource(text), abi="c"
@@ -79,7 +79,7 @@ def test_arguments_are_cast_to_the_declared_types():
 
 
 @needs_compiler
-def test_text_that_only_a_gpu_understands_is_refused_with_the_compilers_words():
+def test_code_that_does_not_compile_is_refused_with_the_compilers_message():
     text = 'extern "C" __device__ int lane(int *r) { asm("mov.u32 %0, %laneid;"); nonsense; }'
     declared = foreign.declare_device("lane", "int32()", link=CUSource(text))
 
@@ -91,12 +91,12 @@ def test_text_that_only_a_gpu_understands_is_refused_with_the_compilers_words():
         kernel[1, 1](np.zeros(1, np.int32))
 
 
-def test_declaration_without_a_return_type_is_refused():
+def test_a_declaration_without_a_return_type_is_refused():
     with pytest.raises(TypeError, match="Return type"):
         foreign.declare_device("f", "(float32,)")
 
 
-def test_declaration_tells_its_name_and_signature():
+def test_a_declaration_has_its_name_and_signature():
     declared = foreign.declare_device("f", "int32(float32)")
     assert (declared.name, str(declared.sig.return_type)) == ("f", "int32")
 

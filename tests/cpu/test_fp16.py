@@ -34,21 +34,21 @@ def test_arithmetic_on_arrays_agrees_with_numpy(n):
 
 
 @cuda.jit
-def keep_kernel(value, out):
+def store_kernel(value, out):
     out[0] = value
 
 
 @pytest.mark.parametrize("value", EDGES, ids=str)
-def test_a_float16_argument_arrives_as_it_is(value):
+def test_a_float16_argument_is_passed_exactly(value):
     out = np.zeros(1, np.float16)
-    keep_kernel[1, 1](value, out)
+    store_kernel[1, 1](value, out)
     np.testing.assert_array_equal(out, [value])
     assert np.signbit(out[0]) == np.signbit(value)
 
 
 @pytest.mark.parametrize("value", [3, 0.1, True, np.float64(1e-7), np.int8(-5)], ids=repr)
 def test_a_signature_converts_an_argument(value):
-    kernel = cuda.jit("void(f2, f2[:])")(keep_kernel.py_func)
+    kernel = cuda.jit("void(f2, f2[:])")(store_kernel.py_func)
     out = nans(1)
     kernel[1, 1](value, out)
     assert out[0] == np.float16(value)
@@ -84,7 +84,7 @@ def reverse_kernel(x, out):
     out[t] = pair[0]
 
 
-def test_shared_and_local_arrays_hold_float16():
+def test_shared_and_local_arrays_may_be_float16():
     x, out = np.linspace(-4, 4, 32).astype(np.float16), nans(32)
     reverse_kernel[1, 32](x, out)
     np.testing.assert_array_equal(out, x[::-1] + np.float16(1))
@@ -120,14 +120,14 @@ def smallest_kernel(x, out):
     out[0] = best
 
 
-def test_device_functions_take_and_give_float16():
+def test_device_functions_accept_and_return_float16():
     x, out = np.array([3, -1.5, 7, 0], np.float16), nans(1)
     smallest_kernel[1, 1](x, out)
     assert out[0] == np.float16(-1.5)
 
 
 @cuda.jit
-def named_kernel(x, y, out):
+def intrinsics_kernel(x, y, out):
     i = cuda.grid(1)
     out[0, i] = cuda.fp16.hfma(x[i], y[i], 1)
     out[1, i] = cuda.fp16.hmax(x[i], y[i])
@@ -136,10 +136,10 @@ def named_kernel(x, y, out):
     out[4, i] = cuda.fp16.hgt(x[i], y[i])
 
 
-def test_named_functions_work_in_kernels():
+def test_functions_of_cuda_fp16_work_in_kernels():
     x, y = np.array([1.5, -2.5, 3.25], np.float16), np.array([2, -3, 5], np.float16)
     out = nans(5, 3)
-    named_kernel[1, 3](x, y, out)
+    intrinsics_kernel[1, 3](x, y, out)
     one = np.float16(1)
     wanted = [x * y + one, np.maximum(x, y), np.sqrt(np.abs(x)), np.floor(x), x > y]
     np.testing.assert_array_equal(out, np.array(wanted, np.float16))
@@ -160,7 +160,7 @@ def test_captured_constants_stay_float16():
     np.testing.assert_array_equal(out, x * np.float16(3))
 
 
-def test_records_hold_float16():
+def test_records_may_have_float16_fields():
     kind = np.dtype([("x", np.float16), ("y", np.float32)])
 
     @cuda.jit
@@ -174,12 +174,12 @@ def test_records_hold_float16():
     np.testing.assert_array_equal(points["x"], wanted)
 
 
-def test_an_index_outside_a_float16_array_is_reported():
+def test_an_index_outside_a_float16_array_is_out_of_bounds():
     with pytest.raises(errors.OutOfBounds):
         axpy_kernel[1, 32](np.float16(1), nans(8), nans(32), nans(32))
 
 
-def test_a_named_function_refuses_a_tuple():
+def test_a_function_of_cuda_fp16_refuses_a_tuple():
     @cuda.jit
     def kernel(out):
         out[0] = cuda.fp16.hneg((1, 2))

@@ -1,4 +1,4 @@
-"""`cuda.guvectorize` keeps to the manners of the CUDA target."""
+"""`cuda.guvectorize` behaves as on Numba's CUDA target."""
 
 import math
 
@@ -26,19 +26,19 @@ def add_first(x, y, out):
 
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (4, 5)], ids=str)
 @pytest.mark.costly
-def test_guvectorize_runs_over_the_outer_axes(shape):
+def test_guvectorize_loops_over_the_outer_axes(shape):
     a = np.arange(math.prod(shape) * 6, dtype=np.float32).reshape(*shape, 2, 3)
     b = np.arange(12, dtype=np.float32).reshape(3, 4)
     np.testing.assert_allclose(matmul(a, b), a @ b)
 
 
-def test_guvectorize_of_a_device_array_gives_a_device_array():
+def test_guvectorize_of_a_device_array_returns_a_device_array():
     a = np.ones((5, 2, 2), np.float32)
     result = matmul(a, cuda.to_device(a))
     np.testing.assert_array_equal(result.copy_to_host(), a @ a)
 
 
-def test_guvectorize_takes_subarrays_in_every_order_in_memory():
+def test_guvectorize_accepts_subarrays_in_any_memory_order():
     a = np.arange(60, dtype=np.float32).reshape(5, 4, 3).transpose(2, 1, 0)
     b = np.arange(30, dtype=np.float32).reshape(3, 5, 2)[:, ::-1]
     np.testing.assert_allclose(matmul(a, b), a @ b)
@@ -57,7 +57,7 @@ def test_guvectorize_writes_to_an_output_of_another_type():
     assert out.tolist() == [2, 3, 4, 5]
 
 
-def test_guvectorize_casts_arrays_to_the_first_signature_that_casts_safely_to_their_type():
+def test_guvectorize_uses_the_first_signature_that_casts_safely_to_the_arrays_type():
     @cuda.guvectorize(["void(float64[:], float64[:])", "void(int32[:], int32[:])"], "(n)->(n)")
     def copy(x, out):
         for i in range(x.shape[0]):
@@ -69,15 +69,15 @@ def test_guvectorize_casts_arrays_to_the_first_signature_that_casts_safely_to_th
 
 
 @pytest.mark.parametrize(
-    ("shapes", "words"),
+    ("shapes", "message"),
     [
         ([(2, 3, 4), (5, 2)], r"arg #2: shape\[0\] mismatch argument: n is 4 elsewhere, here 5"),
         ([(7, 2, 3), (6, 3, 2)], r"arg #2: outer dimension mismatch: \(6,\) is not \(7,\)"),
         ([(3,), (3, 2)], "arg #1: insufficient inner dimension"),
     ],
 )
-def test_guvectorize_refuses_shapes_that_do_not_fit_its_layout(shapes, words):
-    with pytest.raises(ValueError, match=words):
+def test_guvectorize_refuses_shapes_that_do_not_fit_its_layout(shapes, message):
+    with pytest.raises(ValueError, match=message):
         matmul(*(np.zeros(s, np.float32) for s in shapes))
 
 
@@ -102,7 +102,7 @@ def test_guvectorize_of_scalars_casts_them_to_the_signature():
     assert twice(10) == 20
 
 
-def test_guvectorize_gives_two_outputs():
+def test_guvectorize_returns_two_outputs():
     @cuda.guvectorize(["void(int32[:], int32[:], float64[:])"], "(x)->(x),(x)")
     def both(a, b, c):
         for i in range(a.size):
@@ -113,11 +113,13 @@ def test_guvectorize_gives_two_outputs():
     assert (b.tolist(), c.tolist()) == ([0, 1, 2, 3], [0, 1.5, 3, 4.5])
 
 
-@pytest.mark.parametrize(("count", "words"), [(1, "Got 1 positional argument."), (4, "Got 4 pos")])
-def test_guvectorize_counts_its_arguments(count, words):
+@pytest.mark.parametrize(
+    ("count", "message"), [(1, "Got 1 positional argument."), (4, "Got 4 pos")]
+)
+def test_guvectorize_refuses_a_wrong_number_of_arguments(count, message):
     with pytest.raises(TypeError, match="accepts 2 positional arguments") as caught:
         add_first(*[np.arange(5, dtype=np.int32)] * count)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_guvectorize_refuses_an_output_given_twice():
@@ -151,13 +153,13 @@ def halve_first(x, out):
         out[i] = x[i]
 
 
-def test_guvectorize_reads_garbage_in_an_output_on_the_host():
+def test_guvectorize_does_not_copy_an_output_on_the_host_to_the_device():
     out = np.full(3, 2.0)
     add_to(np.ones(3), out)
-    np.testing.assert_array_equal(out, np.full(3, np.nan))  # as fresh device memory
+    np.testing.assert_array_equal(out, np.full(3, np.nan))  # poison of new device memory
 
 
-def test_guvectorize_reads_what_is_in_an_output_on_the_device():
+def test_guvectorize_reads_the_contents_of_an_output_on_the_device():
     out = cuda.to_device(np.full(3, 2.0))
     add_to(np.ones(3), out)
     np.testing.assert_array_equal(out.copy_to_host(), [3, 3, 3])
@@ -169,25 +171,25 @@ def test_guvectorize_copies_an_output_on_the_host_both_ways_when_an_input_is_on_
     np.testing.assert_array_equal(out, [3, 3, 3])
 
 
-def test_guvectorize_leaves_inputs_on_the_host_as_they_were():
+def test_guvectorize_does_not_change_inputs_on_the_host():
     x = np.array([2.0, 4, 6])
     np.testing.assert_array_equal(halve_first(x), [1, 2, 3])
     np.testing.assert_array_equal(x, [2, 4, 6])
 
 
-def test_guvectorize_leaves_an_input_as_it_was_that_all_rows_share():
+def test_guvectorize_does_not_change_an_input_passed_with_its_output():
     x = np.array([2.0, 4, 6])
     halve_first(x, np.zeros(3))
     np.testing.assert_array_equal(x, [2, 4, 6])
 
 
-def test_guvectorize_writes_to_inputs_on_the_device():
+def test_guvectorize_may_change_inputs_on_the_device():
     x = cuda.to_device(np.array([2.0, 4, 6]))
     halve_first(x)
     np.testing.assert_array_equal(x.copy_to_host(), [1, 2, 3])
 
 
-def test_guvectorize_takes_an_array_on_the_host_as_input_and_output():
+def test_guvectorize_accepts_one_host_array_as_input_and_output():
     x = np.array([2.0, 4, 6])
     assert halve_first(x, out=x) is x
     np.testing.assert_array_equal(x, [1, 2, 3])

@@ -1,4 +1,4 @@
-"""What kernels are told of where an array lies."""
+"""Address, shape and strides of arrays as they are passed to kernels."""
 
 import numpy as np
 import pytest
@@ -8,33 +8,33 @@ from gpukit.cpu.memory import layout
 WHOLE = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
 
 
-class Kind(np.ndarray):
-    """An array of a type of its own."""
+class Subclass(np.ndarray):
+    """A subclass of ndarray."""
 
 
 def read_only():
-    made = WHOLE.copy()
-    made.flags.writeable = False
-    return made
+    copied = WHOLE.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 ARRAYS = {
     "whole": WHOLE,
-    "part": WHOLE[1:, ::2, 3],
-    "backwards": WHOLE[::-1, :, ::-1],
+    "slice": WHOLE[1:, ::2, 3],
+    "reversed": WHOLE[::-1, :, ::-1],
     "transposed": WHOLE.T,
     "read-only": read_only(),
-    "without elements": WHOLE[:, :0],
-    "without axes": np.array(2.5),
+    "empty": WHOLE[:, :0],
+    "zero-dimensional": np.array(2.5),
     "broadcast": np.broadcast_to(np.float32(1), (4, 4)),
-    "memory of bytes": np.frombuffer(b"12345678", np.int16),
-    "type of its own": WHOLE.view(Kind)[1],
-    "records": np.zeros(3, [("a", "i4"), ("b", "f8")])["b"],
+    "buffer of bytes": np.frombuffer(b"12345678", np.int16),
+    "subclass": WHOLE.view(Subclass)[1],
+    "field of records": np.zeros(3, [("a", "i4"), ("b", "f8")])["b"],
 }
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_lies_where_numpy_says_that_it_does(name):
+def test_address_shape_and_strides_are_those_of_numpy(name):
     array = ARRAYS[name]
     address = array.__array_interface__["data"][0]
     assert layout.address_of(array) == address

@@ -1,4 +1,4 @@
-"""libdevice functions give CUDA's values, also at the edges of their ranges."""
+"""libdevice functions return CUDA's values, also at the edges of their ranges."""
 
 import math
 import random
@@ -15,7 +15,7 @@ DTYPES = {"h": np.int16, "i": np.int32, "l": np.int64, "f": np.float32, "d": np.
 
 
 def call(name, *columns):
-    """Run a libdevice function with one result in a kernel, a thread for each row of columns."""
+    """Run a libdevice function with one result in a kernel, one thread per row of columns."""
     function = getattr(libdevice, name)
     takes, gives, _ = ROWS[name]
     arrays = [np.asarray(c, DTYPES[t]) for c, t in zip(columns, takes, strict=True)]
@@ -54,8 +54,8 @@ def ternary(function):
 KERNELS = {1: unary, 2: binary, 3: ternary}
 
 
-def bits(value):
-    """Return a whole number as the int32 with the same bits."""
+def as_int32(value):
+    """Return the int32 with the same 32 bits as an unsigned integer."""
     return int(np.array(value & 0xFFFFFFFF, np.uint32).view(np.int32))
 
 
@@ -104,7 +104,7 @@ def test_libdevice_agrees_with_numpy(name, reference):
     ],
 )
 @pytest.mark.costly
-def test_libdevice_gives_the_value_that_cuda_documents(name, args, want):
+def test_libdevice_returns_the_value_that_cuda_documents(name, args, want):
     assert call(name, *([a] for a in args))[0] == want
 
 
@@ -117,7 +117,7 @@ def test_libdevice_gives_the_value_that_cuda_documents(name, args, want):
         ("float2int_rd", -1.5, -2),
         ("float2int_ru", -1.5, -1),
         ("float2uint_rn", -3, 0),
-        ("float2uint_rn", 3e9, bits(3_000_000_000)),
+        ("float2uint_rn", 3e9, as_int32(3_000_000_000)),
         ("double2ll_rz", 1e30, 2**63 - 1),
         ("saturatef", math.nan, 0),
     ],
@@ -131,7 +131,7 @@ def test_conversions_saturate_as_on_a_gpu(name, x, want):
 @pytest.mark.parametrize("kind", ["f", "d"])
 @pytest.mark.parametrize("op", ["add", "mul", "div"])
 @pytest.mark.costly
-def test_arithmetic_rounds_in_the_direction_of_its_name(op, kind, mode):
+def test_arithmetic_rounds_in_the_direction_of_its_suffix(op, kind, mode):
     draw, dtype = random.Random(1), DTYPES[kind]
     x, y = (
         np.array([draw.uniform(-1, 1) * 2.0 ** draw.randint(-30, 30) for _ in range(64)], dtype)
@@ -158,12 +158,12 @@ def test_arithmetic_rounds_in_the_direction_of_its_name(op, kind, mode):
         ("erfcinv", math.erfc, [1e-300, 1e-10, 0.2, 0.9, 1.5, 1.999]),
     ],
 )
-def test_inverse_error_functions_undo_the_error_functions(inverse, function, points):
+def test_inverse_error_functions_invert_the_error_functions(inverse, function, points):
     back = [function(float(v)) for v in call(inverse, points)]
     np.testing.assert_allclose(back, points, rtol=1e-11)
 
 
-def test_functions_with_two_results_give_a_tuple():
+def test_functions_with_two_results_return_a_tuple():
     sincos = libdevice.sincos
 
     @cuda.jit

@@ -1,4 +1,4 @@
-"""`cuda.jit(link=...)`: the C++ of functions that are declared without a source of their own."""
+"""`cuda.jit(link=...)`: C++ sources for functions declared without one."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ X = np.arange(5, dtype=np.float32)
 
 
 def launched(link, name="times"):
-    """Return what a kernel writes that calls a declared function and is linked with `link`."""
+    """Return the results of a kernel that calls a declared function and is linked with `link`."""
     function = cuda.declare_device(name, SIGNATURE)
 
     @cuda.jit(link=link)
@@ -39,16 +39,16 @@ def source(tmp_path):
     "form", [str, lambda p: p, lambda p: [p], lambda p: (str(p),), lambda p: [CUSource(TIMES)]]
 )
 @pytest.mark.costly
-def test_link_takes_a_file_a_path_or_a_collection(form, source):
+def test_link_accepts_a_path_a_source_or_a_collection(form, source):
     np.testing.assert_array_equal(launched(form(source)), X * 3)
 
 
-def test_link_takes_a_path_from_the_working_directory(source, monkeypatch):
+def test_link_accepts_a_path_relative_to_the_working_directory(source, monkeypatch):
     monkeypatch.chdir(source.parent)
     np.testing.assert_array_equal(launched([source.name]), X * 3)
 
 
-def test_several_files_call_each_other(tmp_path, source):
+def test_linked_files_may_call_each_other(tmp_path, source):
     (tmp_path / "more.h").write_text("#define MORE 1\n")
     other = tmp_path / "plus.cu"
     other.write_text(
@@ -59,14 +59,14 @@ def test_several_files_call_each_other(tmp_path, source):
     np.testing.assert_array_equal(launched([source, other], "plus"), X * 3 + 1)
 
 
-def test_each_kernel_calls_the_function_that_it_is_linked_with():
+def test_each_kernel_calls_the_function_of_its_own_link():
     other = TIMES.replace("x * n", "x + n")
     np.testing.assert_array_equal(launched([CUSource(TIMES)]), X * 3)
     np.testing.assert_array_equal(launched([CUSource(other)]), X + 3)
 
 
 @pytest.mark.parametrize("linked", ["kernel", "device function"])
-def test_a_device_function_calls_what_it_or_its_kernel_is_linked_with(linked, source):
+def test_a_device_function_may_use_its_own_link_or_its_kernels(linked, source):
     times, link = cuda.declare_device("times", SIGNATURE), {"link": [source]}
 
     @cuda.jit(device=True, **(link if linked == "device function" else {}))
@@ -82,7 +82,7 @@ def test_a_device_function_calls_what_it_or_its_kernel_is_linked_with(linked, so
     np.testing.assert_array_equal(out, X * 6)
 
 
-def test_each_kernel_of_a_device_function_has_its_own_link(source):
+def test_a_device_function_uses_the_link_of_each_calling_kernel(source):
     times = cuda.declare_device("times", SIGNATURE)
 
     @cuda.jit(device=True)
@@ -99,7 +99,7 @@ def test_each_kernel_of_a_device_function_has_its_own_link(source):
     np.testing.assert_array_equal([product, total], [X * 3, X + 3])
 
 
-def test_a_kernel_without_link_is_told_where_it_may_stand():
+def test_the_error_of_a_missing_link_says_where_to_write_it():
     with pytest.raises(errors.TargetError, match=r"the kernel's cuda\.jit\(link=\[\.\.\.\]\)"):
         launched(None)
 
@@ -109,23 +109,23 @@ def test_a_missing_file_is_named():
         launched(["nowhere/times.cu"])
 
 
-def test_code_for_a_gpu_is_refused_by_name(tmp_path):
+def test_linking_a_cubin_is_refused_by_name(tmp_path):
     (tmp_path / "times.cubin").write_bytes(b"\x7fELF")
     with pytest.raises(errors.TargetError, match=r"times\.cubin holds code made for a GPU"):
         launched([tmp_path / "times.cubin"])
 
 
-def test_code_for_a_gpu_that_no_call_needs_is_left_out(tmp_path, source):
+def test_linked_ptx_that_no_call_needs_is_ignored(tmp_path, source):
     (tmp_path / "other.ptx").write_text(".version 8.0")
     np.testing.assert_array_equal(launched([tmp_path / "other.ptx", source]), X * 3)
 
 
-def test_a_function_that_no_file_has_is_named_with_the_files(source):
+def test_a_function_missing_from_all_files_is_named_with_the_files(source):
     with pytest.raises(errors.TargetError, match=r"'missing'.*times\.cu"):
         launched([source], "missing")
 
 
-def test_a_mistake_in_a_file_is_shown_at_its_own_line(source):
+def test_a_compile_error_in_a_file_is_shown_at_its_line(source):
     source.write_text(TIMES.replace("x * n;", "x * oops;"))
     with pytest.raises(errors.TargetError, match=rf"{source.name}:4:.*oops"):
         launched([source])

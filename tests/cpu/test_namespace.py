@@ -1,4 +1,4 @@
-"""`gpukit.cuda` on the cpu target: one namespace under two names, loaded lazily."""
+"""`gpukit.cuda` on the CPU target: one namespace under two names, loaded lazily."""
 
 import importlib
 import json
@@ -32,7 +32,7 @@ def test_the_namespace_has_the_names_of_numba_cuda(name):
     assert hasattr(cuda, name)
 
 
-def test_an_unknown_name_says_whose_fault_it_may_be():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         cuda.nonsense
 
@@ -45,7 +45,7 @@ def test_a_submodule_has_one_copy_under_both_names(module):
 
 
 @pytest.mark.parametrize("name", sorted(gpu_only.WHY))
-def test_what_needs_a_gpu_says_so_when_called(name):
+def test_functions_that_need_a_gpu_say_so_when_called(name):
     with pytest.raises(errors.TargetError, match=f"cuda.{name} is not available on the CPU"):
         getattr(cuda, name)()
 
@@ -70,8 +70,8 @@ def test_a_wrong_target_fails_at_import_with_the_choices(fresh_python):
     assert "expected one of auto, cuda, cpu, checked, got 'gpu'" in done.stderr
 
 
-def test_argument_hints_carry_their_value_and_what_is_copied():
+def test_argument_hints_have_their_value_and_directions_of_copying():
     a = np.zeros(3)
-    made = [cuda.In(a), cuda.Out(a), cuda.InOut(a)]
-    assert all(hint.value is a for hint in made)
-    assert [(h.copy_in, h.copy_out) for h in made] == [(True, False), (False, True), (True, True)]
+    hints = [cuda.In(a), cuda.Out(a), cuda.InOut(a)]
+    assert all(hint.value is a for hint in hints)
+    assert [(h.copy_in, h.copy_out) for h in hints] == [(True, False), (False, True), (True, True)]

@@ -1,4 +1,4 @@
-"""Overloads for "cuda", "cpu" or all targets: who sees them, and what of them is checked."""
+"""Overloads for "cuda", "cpu" or all targets: where they apply, and how they are checked."""
 
 import numba
 import numba.extending as core
@@ -23,13 +23,13 @@ def stub():
 
 
 def result(body, value=2.0, **names):
-    """Return what a kernel stores whose body is a text."""
+    """Return the value that a kernel with this body stores."""
     out = np.full(1, np.nan)
     texts.kernel_of(body, "x, out", **names)[1, 1](np.array([value, 5.0]), out)
     return out[0]
 
 
-# ---- who sees what ------------------------------------------------------------------------------
+# ---- targets ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("register", [core.overload, extending.overload])
@@ -86,11 +86,11 @@ def test_an_overload_for_cuda_does_not_leak_into_njit():
 
 
 def only(x):
-    """Return what only the host does."""
+    """Implemented on the host only."""
     raise NotImplementedError
 
 
-def test_an_overload_for_the_cpu_is_refused_in_kernels_with_what_to_write():
+def test_an_overload_for_the_cpu_is_refused_in_kernels_with_advice():
     core.overload(only, target="cpu")(lambda x: lambda x: x)
     with pytest.raises(errors.KernelTypeError, match="another target") as got:
         result("out[0] = only(x[0])", only=only)
@@ -98,7 +98,7 @@ def test_an_overload_for_the_cpu_is_refused_in_kernels_with_what_to_write():
 
 
 @pytest.mark.parametrize("kernel_first", [True, False])
-def test_methods_and_attributes_have_one_implementation_a_target(kernel_first):
+def test_methods_and_attributes_have_one_implementation_per_target(kernel_first):
     name = f"which_{kernel_first}"
     for target_, value in (("generic", 1), ("cuda", 2)):
         core.overload_method(types.Array, name, target=target_)(_always(value))
@@ -112,7 +112,7 @@ def test_methods_and_attributes_have_one_implementation_a_target(kernel_first):
     assert host(np.ones(2)) == 11
 
 
-def test_a_function_of_njit_calls_the_overloads_of_the_target_that_it_is_compiled_for():
+def test_an_njit_function_calls_the_overloads_of_its_compilation_target():
     which, outer = stub(), stub()
     core.overload(which)(lambda x: lambda x: 1)
     core.overload(which, target="cuda")(lambda x: lambda x: 2)
@@ -122,7 +122,7 @@ def test_a_function_of_njit_calls_the_overloads_of_the_target_that_it_is_compile
     assert helper(1.0) == 10
 
 
-def test_a_jitable_function_stays_one_of_python():
+def test_a_register_jitable_function_remains_callable_from_python():
     @extending.register_jitable
     def plus(x):
         return x + 1
@@ -135,22 +135,22 @@ def test_a_jitable_function_stays_one_of_python():
     assert (plus(1), plus_two(1)) == (2, 3)
 
 
-def test_a_method_of_a_name_that_arrays_have_is_the_persons_own():
+def test_an_overloaded_method_may_have_the_name_of_an_array_method():
     core.overload_method(types.Float, "sum", target="cuda")(lambda v: lambda v: v + 1)
     core.overload_method(types.Float, "mean", target="cuda")(lambda v: lambda v: v + 2)
     assert result("out[0] = x[0].sum() * x[0].mean()") == 12
 
 
-# ---- what an overload is told -------------------------------------------------------------------
+# ---- contexts -----------------------------------------------------------------------------------
 
 
-def test_an_intrinsic_is_given_the_contexts_of_cuda():
-    told = []
+def test_an_intrinsic_for_cuda_gets_the_contexts_of_the_cuda_target():
+    seen = []
 
     @core.intrinsic(target="cuda")
     def seven(typingctx):
         local = target_extension.get_local_target(typingctx)
-        told.extend(
+        seen.extend(
             [
                 isinstance(typingctx, target.CUDATypingContext),
                 isinstance(typingctx, typing.Context),
@@ -161,14 +161,14 @@ def test_an_intrinsic_is_given_the_contexts_of_cuda():
         )
 
         def codegen(context, builder, signature, args):
-            told.append(isinstance(context, target.CUDATargetContext))
+            seen.append(isinstance(context, target.CUDATargetContext))
             return context.get_constant(types.int64, 7)
 
         return types.int64(), codegen
 
     assert result("out[0] = f()", f=seven) == 7
-    assert told[:5] == [True, False, True, False, "cuda"]
-    assert told[-1] is True
+    assert seen[:5] == [True, False, True, False, "cuda"]
+    assert seen[-1] is True
 
 
 def test_the_contexts_of_the_host_are_not_those_of_cuda():
@@ -180,13 +180,13 @@ def test_the_contexts_of_the_host_are_not_those_of_cuda():
 # ---- implementations are device functions -------------------------------------------------------
 
 
-def place():
-    """Return the thread's place in the grid, in kernels."""
+def thread_index():
+    """Return the thread's index in the grid, in kernels."""
     raise NotImplementedError
 
 
-@core.overload(place, target="cuda")
-def ol_place():
+@core.overload(thread_index, target="cuda")
+def ol_thread_index():
     return lambda: cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
 
 
@@ -234,11 +234,11 @@ def ol_block_total(v):
 
 @cuda.jit
 def totals_kernel(x, out):
-    out[place()] = block_total(x[place()])
+    out[thread_index()] = block_total(x[thread_index()])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
-def test_an_overload_may_ask_for_its_thread_and_synchronise(dtype):
+def test_an_overload_may_read_its_thread_index_and_synchronize(dtype):
     x, out = np.arange(64, dtype=dtype), np.full(64, -1, dtype)
     totals_kernel[2, 32](x, out)
     np.testing.assert_array_equal(out, x.reshape(2, 32).sum(1).repeat(32))
@@ -256,7 +256,7 @@ def racing_method_kernel(x):
 
 @cuda.jit
 def outside_kernel(x):
-    bump(x, place() + 100)
+    bump(x, thread_index() + 100)
 
 
 @pytest.mark.parametrize("kernel", [racing_kernel, racing_method_kernel])
@@ -267,7 +267,7 @@ def test_a_race_inside_an_overload_is_found_at_its_line(kernel):
     assert "x[i]" in races[0].source
 
 
-def test_an_access_outside_an_array_inside_an_overload_is_refused():
+def test_an_out_of_bounds_access_inside_an_overload_raises():
     with pytest.raises(errors.OutOfBounds, match=r"index 100 is outside x") as got:
         outside_kernel[1, 32](np.zeros(32))
     assert got.value.source.strip() == "x[i] += 1"

@@ -1,4 +1,4 @@
-"""Kernels and device functions in another process, or copied."""
+"""Pickling and copying of kernels and device functions."""
 
 import copy
 import pickle
@@ -24,7 +24,7 @@ def double_kernel(a):
         a[i] = doubled(a[i])
 
 
-def made(amount, table):
+def capturing_kernel(amount, table):
     """Return a kernel that captures a number, an array and a device function."""
 
     @cuda.jit(device=True)
@@ -46,21 +46,21 @@ def launched(kernel):
     return a.tolist()
 
 
-@pytest.mark.parametrize("of", [double_kernel, doubled], ids=["kernel", "device function"])
-def test_function_of_a_module_is_found_there_when_it_is_unpickled(of):
-    assert pickle.loads(pickle.dumps(of)) is of
+@pytest.mark.parametrize("function", [double_kernel, doubled], ids=["kernel", "device function"])
+def test_a_function_of_a_module_is_unpickled_by_reference(function):
+    assert pickle.loads(pickle.dumps(function)) is function
 
 
 @pytest.mark.parametrize(
-    "way", [lambda k: pickle.loads(pickle.dumps(k)), copy.deepcopy], ids=["pickle", "deepcopy"]
+    "copied", [lambda k: pickle.loads(pickle.dumps(k)), copy.deepcopy], ids=["pickle", "deepcopy"]
 )
-def test_kernel_brings_along_what_it_captured_when_no_module_has_it(way):
-    kernel = way(made(10.0, np.array([1.0])))
+def test_a_local_kernel_is_pickled_with_its_captured_values(copied):
+    kernel = copied(capturing_kernel(10.0, np.array([1.0])))
     assert launched(kernel) == [20.0, 40.0, 60.0, 80.0, 100.0]
     assert kernel.specialized
 
 
-SENT = """
+PROGRAM = """
 import pathlib, pickle, sys
 kernels = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
 import numpy as np
@@ -71,17 +71,17 @@ for kernel in kernels:
 """
 
 
-def made_by_exec():
+def kernel_from_exec():
     text = "@cuda.jit\ndef set_kernel(a):\n    a[cuda.grid(1) % 5] = 7"
     scope = {"cuda": cuda}
     exec(text, scope)
     return scope["set_kernel"]
 
 
-def test_kernels_run_in_another_process_when_they_were_sent_there(tmp_path, fresh_python):
+def test_pickled_kernels_run_in_another_process(tmp_path, fresh_python):
     path = tmp_path / "kernels.pickle"
-    path.write_bytes(pickle.dumps([made(1.0, np.array([2.0])), made_by_exec()]))
-    result = fresh_python("-c", SENT, str(path))
+    path.write_bytes(pickle.dumps([capturing_kernel(1.0, np.array([2.0])), kernel_from_exec()]))
+    result = fresh_python("-c", PROGRAM, str(path))
     assert result.stdout == "[4.0, 6.0, 8.0, 10.0, 12.0]\n[7.0, 7.0, 7.0, 7.0, 7.0]\n", (
         result.stderr
     )

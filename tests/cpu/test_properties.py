@@ -1,4 +1,4 @@
-"""What kernels and device functions say of themselves, and options that limit them."""
+"""Specialization, sizes and generated code of kernels and device functions, and jit options."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from gpukit import cuda, errors, target
 from tests.foreign import OnGpu
 
 pytestmark = pytest.mark.skipif(
-    target.wanted() == "cuda", reason="sizes and messages are those of gpukit"
+    target.wanted() == "cuda", reason="these are sizes and messages of gpukit"
 )
 
 
@@ -20,7 +20,7 @@ def poisoned(shape, dtype=np.float64):
 # Specialised kernels
 
 
-def test_kernel_is_specialised_once_for_each_tuple_of_types():
+def test_a_kernel_is_specialised_once_per_tuple_of_types():
     @cuda.jit
     def kernel(x, y):
         x[0] = y
@@ -34,7 +34,7 @@ def test_kernel_is_specialised_once_for_each_tuple_of_types():
     assert x[0] == 3
 
 
-def test_kernel_is_specialised_for_the_types_of_arrays_too():
+def test_a_kernel_may_be_specialised_for_the_type_of_an_array():
     @cuda.jit
     def kernel(x):
         x[0] = 1
@@ -42,7 +42,7 @@ def test_kernel_is_specialised_for_the_types_of_arrays_too():
     assert kernel.specialize(poisoned(2)) is kernel.specialize(float64[::1])
 
 
-def test_specialised_kernel_cannot_be_specialised_again():
+def test_a_specialised_kernel_cannot_be_specialised_again():
     @cuda.jit(void(float32[::1]))
     def kernel(x):
         x[0] = 1
@@ -86,7 +86,7 @@ def reversed_sum(a, i):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.int8])
 @pytest.mark.costly
-def test_local_array_in_a_device_function_takes_the_dtype_of_an_argument(dtype):
+def test_a_local_array_in_a_device_function_may_have_the_dtype_of_an_argument(dtype):
     @cuda.jit
     def kernel(a, out):
         i = cuda.threadIdx.x
@@ -97,27 +97,27 @@ def test_local_array_in_a_device_function_takes_the_dtype_of_an_argument(dtype):
     np.testing.assert_array_equal(out, np.array([3 + i + 10 * (1 + i) for i in range(4)], dtype))
 
 
-def test_overload_says_whether_its_blocks_wait_for_each_other():
+def test_an_overload_is_cooperative_if_it_synchronizes_the_grid():
     @cuda.jit
-    def together(x):
+    def synchronizing(x):
         grid = cuda.cg.this_grid()
         x[cuda.grid(1)] = 1
         grid.sync()
 
     @cuda.jit
-    def apart(x):
+    def independent(x):
         x[cuda.grid(1)] = 1
 
-    for kernel in (together, apart):
+    for kernel in (synchronizing, independent):
         kernel[2, 2](poisoned(4))
-    assert [o.cooperative for o in together.overloads.values()] == [True]
-    assert [o.cooperative for o in apart.overloads.values()] == [False]
+    assert [o.cooperative for o in synchronizing.overloads.values()] == [True]
+    assert [o.cooperative for o in independent.overloads.values()] == [False]
 
 
 # Device functions
 
 
-def test_device_function_shows_its_code_for_given_types():
+def test_the_generated_code_of_a_device_function_can_be_inspected():
     @cuda.jit(device=True)
     def added(x, y):
         return x + y
@@ -128,7 +128,7 @@ def test_device_function_shows_its_code_for_given_types():
     assert record.fndesc.mangled_name in added.inspect_asm((int32, int32))
 
 
-def test_device_function_with_a_signature_casts_its_arguments():
+def test_a_device_function_with_a_signature_casts_its_arguments():
     @cuda.jit("int32(int32, int32)", device=True)
     def packed(low, high):
         return (low & 0xFF) | (high << 8)
@@ -142,7 +142,7 @@ def test_device_function_with_a_signature_casts_its_arguments():
     assert out[0] == 3 | 2 << 8
 
 
-def test_device_function_with_a_signature_wraps_integers():
+def test_a_device_function_with_a_signature_wraps_integers():
     @cuda.jit(boolean(int64), device=True)
     def wraps(x):
         return x + 1 < x
@@ -160,7 +160,7 @@ def test_device_function_with_a_signature_wraps_integers():
 
 
 @pytest.mark.parametrize("wrapped", [lambda a: a, OnGpu], ids=["gpukit", "foreign"])
-def test_captured_device_array_is_read_and_written_where_it_is(wrapped):
+def test_a_captured_device_array_is_read_and_written_in_place(wrapped):
     device = cuda.to_device(np.arange(4.0))
     captured = wrapped(device)
 
@@ -186,7 +186,7 @@ def test_captured_device_array_is_read_and_written_where_it_is(wrapped):
 # Options
 
 
-def test_block_larger_than_its_launch_bounds_is_refused():
+def test_a_block_larger_than_its_launch_bounds_is_refused():
     @cuda.jit(launch_bounds=(128, 2))
     def kernel(x):
         x[0] = 1
@@ -200,13 +200,13 @@ def test_block_larger_than_its_launch_bounds_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"launch_bounds": (1, 2, 3, 4)}, "Got 4 launch bounds"),
         ({"shared_memory_carveout": 101}, "between -1 and 100"),
         ({"shared_memory_carveout": "All"}, "Invalid carveout value"),
     ],
 )
-def test_impossible_option_is_a_value_error(options, says):
-    with pytest.raises(ValueError, match=says):
+def test_an_impossible_option_is_a_value_error(options, message):
+    with pytest.raises(ValueError, match=message):
         cuda.jit(**options)

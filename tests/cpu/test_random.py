@@ -1,4 +1,4 @@
-"""The generators give the numbers of the published algorithms, and of Numba."""
+"""The generators give the numbers of the published algorithms, as Numba's do."""
 
 import math
 
@@ -16,7 +16,7 @@ def rotated(x, k):
 
 
 class Reference:
-    """xoroshiro128+ and SplitMix64 with Python's whole numbers."""
+    """xoroshiro128+ and SplitMix64 in Python integers."""
 
     def __init__(self, seed):
         z = (seed + 0x9E3779B97F4A7C15) & MASK
@@ -41,7 +41,7 @@ class Reference:
 
 
 def drawing(function):
-    """Return a kernel that fills a row for each state with what a function draws."""
+    """Return a kernel that fills one row per state with random numbers."""
 
     @cuda.jit
     def draw_kernel(states, out):
@@ -59,7 +59,7 @@ normal_kernel = drawing(random.xoroshiro128p_normal_float32)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**63 + 5, 2**64 - 7])
-def test_states_lie_one_jump_apart(seed):
+def test_states_are_one_jump_apart(seed):
     states = random.create_xoroshiro128p_states(3, seed).copy_to_host()
     reference = Reference(seed)
     for state in states:
@@ -67,9 +67,9 @@ def test_states_lie_one_jump_apart(seed):
         reference.jump()
 
 
-def test_a_negative_seed_stands_for_its_64_bits():
-    ours = random.create_xoroshiro128p_states(1, -7).copy_to_host()
-    assert ours == random.create_xoroshiro128p_states(1, 2**64 - 7).copy_to_host()
+def test_a_negative_seed_is_taken_modulo_64_bits():
+    states = random.create_xoroshiro128p_states(1, -7).copy_to_host()
+    assert states == random.create_xoroshiro128p_states(1, 2**64 - 7).copy_to_host()
 
 
 def test_subsequence_start_skips_states():
@@ -78,7 +78,7 @@ def test_subsequence_start_skips_states():
     np.testing.assert_array_equal(later, all_states[3:])
 
 
-def test_no_states_are_made_where_none_are_asked_for():
+def test_zero_states_are_an_empty_array():
     assert random.create_xoroshiro128p_states(0, seed=1).shape == (0,)
 
 

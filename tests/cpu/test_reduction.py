@@ -1,4 +1,4 @@
-"""`cuda.reduce` combines every element once, whatever the size."""
+"""`cuda.reduce` combines every element once, for any size."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_reduce_adds_up_every_element(size):
     assert add(a) == a.sum()
 
 
-def test_reduce_takes_device_arrays():
+def test_reduce_accepts_device_arrays():
     assert add(arrays.to_device(np.arange(10))) == 45
 
 
@@ -26,11 +26,11 @@ def test_reduce_starts_from_init():
     assert add(np.arange(5.0), init=3) == 13
 
 
-def test_reduce_of_part_of_an_array_ends_at_size():
+def test_reduce_stops_after_size_elements():
     assert add(np.arange(10), size=4) == 6
 
 
-def test_reduce_of_an_empty_array_is_init_in_the_arrays_type():
+def test_reduce_of_an_empty_array_is_init_in_the_arrays_dtype():
     result = add(np.empty(0, np.float32), init=3)
     assert (result, result.dtype) == (3, np.float32)
 
@@ -41,7 +41,7 @@ def test_reduce_writes_to_res_and_returns_none():
     assert res[0] == 10
 
 
-def test_reduce_of_float32_stays_close_where_one_running_sum_would_not():
+def test_reduce_of_float32_is_more_accurate_than_one_running_sum():
     a = np.full(2**20, 0.1, np.float32)
     exact = a.astype(np.float64).sum()
     assert not abs(add(a) - exact) > 1e-4 * exact
@@ -52,7 +52,7 @@ def test_reduce_refuses_two_axes():
         add(np.zeros((2, 2)))
 
 
-def test_reduce_finds_the_largest():
+def test_reduce_by_max_returns_the_largest_element():
     largest = reduction.Reduce(lambda a, b: max(a, b))
     assert largest(np.array([3.0, 9.0, 1.0])) == 9
 
@@ -76,7 +76,7 @@ def test_reduce_refuses_to_read_past_a_captured_table():
         largest(np.arange(5))
 
 
-def test_reduce_is_seen_by_checked_mode():
+def test_reduce_is_checked_in_checked_mode():
     with process.checking() as reports:
         add(np.arange(2000.0))
     assert [(r.kernel, r.findings) for r in reports] == [

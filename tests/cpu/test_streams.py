@@ -1,4 +1,4 @@
-"""Streams run callbacks in order, events take true times."""
+"""Streams run callbacks in order, events measure real time."""
 
 import asyncio
 import threading
@@ -25,24 +25,24 @@ def test_elapsed_time_is_the_real_time_in_milliseconds():
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that only moves when a test says so, in milliseconds."""
+    """A fake clock, advanced by `wait(milliseconds)`."""
 
     def wait(milliseconds):
-        made.now += milliseconds * 10**6
+        fake.now += milliseconds * 10**6
 
-    made = SimpleNamespace(now=0, wait=wait, perf_counter_ns=lambda: made.now)
-    monkeypatch.setattr(streams, "time", made)
-    return made
+    fake = SimpleNamespace(now=0, wait=wait, perf_counter_ns=lambda: fake.now)
+    monkeypatch.setattr(streams, "time", fake)
+    return fake
 
 
 def launch(clock, stream, milliseconds):
-    """What a launch of so many milliseconds tells the streams."""
+    """Simulate a launch of so many milliseconds."""
     began = clock.now
     clock.wait(milliseconds)
     streams.launched(stream, began)
 
 
-def test_events_recorded_in_a_later_loop_give_the_times_of_their_launches(clock):
+def test_events_recorded_in_a_later_loop_have_the_times_of_their_launches(clock):
     several = [streams.stream() for _ in range(4)]
     starts, ends = ([streams.event() for _ in several] for _ in range(2))
     for k, stream in enumerate(several):
@@ -54,7 +54,7 @@ def test_events_recorded_in_a_later_loop_give_the_times_of_their_launches(clock)
     assert starts[0].elapsed_time(ends[-1]) == 46
 
 
-def test_an_event_sees_what_the_host_did_since_the_launch(clock):
+def test_an_event_after_host_work_is_recorded_when_it_is_called(clock):
     stream, start, end = streams.stream(), streams.event(), streams.event()
     launch(clock, stream, 5)
     clock.wait(100)
@@ -65,7 +65,7 @@ def test_an_event_sees_what_the_host_did_since_the_launch(clock):
 
 
 @pytest.mark.parametrize("wait", [0, 1, 2], ids=["stream", "event", "device"])
-def test_an_event_behind_a_synchronize_takes_the_time_as_it_is(clock, wait):
+def test_an_event_after_a_synchronize_has_the_current_time(clock, wait):
     one, other = streams.stream(), streams.stream()
     first, start, end = streams.event(), streams.event(), streams.event()
     launch(clock, one, 5)
@@ -79,7 +79,7 @@ def test_an_event_behind_a_synchronize_takes_the_time_as_it_is(clock, wait):
 
 
 @pytest.mark.parametrize("waiting", [0, streams.default_stream()], ids=str)
-def test_events_of_the_default_stream_see_the_launches_of_all(clock, waiting):
+def test_events_of_the_default_stream_wait_for_launches_of_all_streams(clock, waiting):
     start, end = streams.event(), streams.event()
     launch(clock, waiting, 1)
     start.record(waiting)
@@ -89,16 +89,16 @@ def test_events_of_the_default_stream_see_the_launches_of_all(clock, waiting):
 
 
 @cuda.jit
-def turning_kernel(turns, out):
-    for k in range(turns):
+def spinning_kernel(rounds, out):
+    for k in range(rounds):
         out[0] += k % 3
 
 
-def test_launches_tell_their_streams_how_long_they_took():
+def test_launches_report_their_duration_to_their_stream():
     out, one, other = np.zeros(1, np.int64), cuda.stream(), cuda.stream()
     first, second = cuda.event(), cuda.event()
-    turning_kernel[1, 1, one](1, out)
-    turning_kernel[1, 1, other](10**7, out)  # some milliseconds on any machine
+    spinning_kernel[1, 1, one](1, out)
+    spinning_kernel[1, 1, other](10**7, out)  # some milliseconds on any machine
     first.record(one)
     second.record(other)
     assert cuda.event_elapsed_time(first, second) > 1
@@ -111,21 +111,21 @@ def test_elapsed_time_backwards_is_negative():
     assert streams.event_elapsed_time(second, first) <= 0
 
 
-def test_elapsed_time_of_an_event_never_recorded_says_so():
+def test_elapsed_time_of_an_unrecorded_event_is_refused():
     start, end = streams.event(), streams.event()
     start.record()
     with pytest.raises(CudaAPIError, match="end event was never recorded"):
         start.elapsed_time(end)
 
 
-def test_elapsed_time_of_an_event_without_timing_says_so():
+def test_elapsed_time_of_an_event_without_timing_is_refused():
     start = streams.event(timing=False)
     start.record()
     with pytest.raises(CudaAPIError, match="timing=False"):
         start.elapsed_time(start)
 
 
-def test_an_event_is_done_as_soon_as_it_is_recorded():
+def test_an_event_is_complete_as_soon_as_it_is_recorded():
     event = streams.event()
     event.record()
     event.wait()
@@ -144,7 +144,7 @@ def test_callbacks_run_in_order_on_another_thread():
     assert seen[5] is not threading.current_thread()
 
 
-def test_async_done_gives_the_stream():
+def test_async_done_returns_the_stream():
     async def wait(stream):
         return await asyncio.gather(*(stream.async_done() for _ in range(3)))
 
@@ -169,16 +169,16 @@ def test_synchronize_waits_for_the_callbacks_of_every_stream():
 
 
 def test_default_streams_have_cudas_handles_and_names():
-    made = streams.default_stream(), streams.legacy_default_stream()
-    assert [int(s) for s in made] == [0, 1]
+    defaults = streams.default_stream(), streams.legacy_default_stream()
+    assert [int(s) for s in defaults] == [0, 1]
     assert int(streams.per_thread_default_stream()) == 2
-    assert repr(made[0]) == "<Default CUDA stream>"
+    assert repr(defaults[0]) == "<Default CUDA stream>"
 
 
-def test_streams_are_told_apart_by_their_handles():
+def test_streams_have_distinct_handles():
     assert int(streams.stream()) != int(streams.stream())
 
 
-def test_an_external_stream_is_refused_with_what_to_do():
+def test_an_external_stream_is_refused_with_advice():
     with pytest.raises(errors.TargetError, match=r"make one with cuda\.stream"):
         streams.external_stream(0x1234)

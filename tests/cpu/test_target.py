@@ -1,4 +1,4 @@
-"""Which target a process gets, and that wrong wishes are told plainly."""
+"""Which target a process uses, and the errors of targets that are unavailable or unknown."""
 
 import ctypes
 from pathlib import Path
@@ -18,7 +18,7 @@ def _fresh(monkeypatch):
 
 
 class Driver:
-    """Answers as the driver library does."""
+    """A fake of the CUDA driver library."""
 
     def __init__(self, status=0, count=1):
         self.status, self.count = status, count
@@ -47,8 +47,8 @@ def test_with_a_gpu_and_numba_cuda_the_target_is_cuda(monkeypatch):
     assert target.usable_gpu().modules == ("numba.cuda",)
 
 
-def test_numpy_gets_back_what_numba_cuda_asks_for(fresh_python):
-    """As with NumPy 2.5, which has no row_stack any more."""
+def test_row_stack_is_restored_in_numpy_for_numba_cuda(fresh_python):
+    """NumPy 2.5 has removed it."""
     code = (
         "import numpy as np\n"
         "del np.row_stack\n"
@@ -71,68 +71,68 @@ def test_with_both_packages_numba_cuda_is_tried_first(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("driver", "words"),
+    ("driver", "reason"),
     [
         (Driver(status=100), "cuInit returned 100"),
         (Driver(count=0), "reports no GPU"),
         (object(), "cannot be used"),
     ],
 )
-def test_a_driver_without_a_usable_gpu_means_the_cpu(monkeypatch, driver, words):
+def test_with_a_driver_but_no_usable_gpu_the_target_is_the_cpu(monkeypatch, driver, reason):
     with_gpu(monkeypatch, driver)
     assert target.active().name == "cpu"
-    assert words in target.active().reason
+    assert reason in target.active().reason
 
 
-def test_a_gpu_without_a_package_means_the_cpu_and_says_so(monkeypatch):
+def test_with_a_gpu_but_no_cuda_package_the_target_is_the_cpu_with_the_reason(monkeypatch):
     with_gpu(monkeypatch, Driver(), ())
     assert "neither numba-cuda nor numba-cuda-mlir" in target.active().reason
 
 
-def test_the_simulator_switch_of_numba_means_the_cpu(monkeypatch):
+def test_with_numbas_simulator_enabled_the_target_is_the_cpu(monkeypatch):
     with_gpu(monkeypatch, Driver())
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     assert target.active().name == "cpu"
 
 
-def test_asking_for_the_cpu_gives_it_also_where_a_gpu_is(monkeypatch):
+def test_the_cpu_target_may_be_selected_on_a_machine_with_a_gpu(monkeypatch):
     with_gpu(monkeypatch, Driver())
     monkeypatch.setenv(target.VARIABLE, "cpu")
     assert target.active() == ("cpu", "GPUKIT_TARGET=cpu")
 
 
-def test_checked_says_that_every_launch_is_looked_at(monkeypatch):
+def test_the_reason_of_the_checked_target_names_every_launch(monkeypatch):
     monkeypatch.setenv(target.VARIABLE, "checked")
     assert target.active().name == "checked"
     assert "every launch" in target.active().reason
 
 
-def test_asking_for_cuda_without_a_gpu_says_why_and_what_to_do(monkeypatch):
+def test_selecting_cuda_without_a_gpu_says_why_and_what_to_do(monkeypatch):
     with_gpu(monkeypatch, None)
     monkeypatch.setenv(target.VARIABLE, "cuda")
     with pytest.raises(errors.TargetError, match=r"no NVIDIA driver.*GPUKIT_TARGET=cpu"):
         target.active()
 
 
-def test_asking_for_cuda_without_a_package_says_what_to_install(monkeypatch):
+def test_selecting_cuda_without_a_package_says_what_to_install(monkeypatch):
     with_gpu(monkeypatch, Driver(), ())
     monkeypatch.setenv(target.VARIABLE, "cuda")
     with pytest.raises(errors.TargetError, match="pip install"):
         target.active()
 
 
-def test_an_unknown_wish_names_what_was_written_and_the_choices(monkeypatch):
+def test_an_unknown_target_is_refused_with_the_choices(monkeypatch):
     monkeypatch.setenv(target.VARIABLE, "gpu")
     with pytest.raises(errors.TargetError, match="auto, cuda, cpu, checked, got 'gpu'"):
         target.active()
 
 
-def test_a_wish_may_be_written_in_capitals(monkeypatch):
+def test_the_name_of_a_target_is_case_insensitive(monkeypatch):
     monkeypatch.setenv(target.VARIABLE, " CPU ")
     assert target.active().name == "cpu"
 
 
-def test_finding_out_about_gpus_imports_no_cuda_package(fresh_python):
+def test_detecting_gpus_imports_no_cuda_package(fresh_python):
     code = (
         "import sys; from gpukit import target; target.usable_gpu(); "
         "assert not {'numba', 'numpy', 'numba_cuda'} & set(sys.modules)"
@@ -140,7 +140,7 @@ def test_finding_out_about_gpus_imports_no_cuda_package(fresh_python):
     assert fresh_python("-c", code).stderr == ""
 
 
-def test_launches_of_the_checked_target_alone_have_an_observer(monkeypatch):
+def test_only_launches_of_the_checked_target_have_an_observer(monkeypatch):
     with_gpu(monkeypatch, None)
     observers = {}
     for name in ("auto", "cpu", "checked"):

@@ -1,4 +1,4 @@
-"""Arrays inside of tuples, however deep, are checked as arrays that are arguments themselves."""
+"""Arrays in nested tuples are validated like arrays that are arguments themselves."""
 
 import collections
 import re
@@ -17,23 +17,23 @@ Two = collections.namedtuple("Two", "left right")
 
 
 class Foreign:
-    """An array of another library over the memory of a device array."""
+    """An array of another library on the memory of a device array."""
 
     def __init__(self, array, readonly, protocol="__cuda_array_interface__"):
         self.array = array
-        described = {
+        interface = {
             "shape": array.shape,
             "typestr": array.dtype.str,
             "version": 3,
             "data": (array.__array_interface__["data"][0], readonly),
         }
-        setattr(self, protocol, described)
+        setattr(self, protocol, interface)
 
 
 def readonly():
-    made = np.zeros(4)
-    made.flags.writeable = False
-    return made
+    array = np.zeros(4)
+    array.flags.writeable = False
+    return array
 
 
 DEVICE = cuda.to_device(np.zeros(4))
@@ -59,16 +59,16 @@ BAD = {
 
 
 def nested(value, path):
-    """Put a value into tuples; `path` says into which, and where, from the inside out."""
-    for shape, place in path:
+    """Nest a value in tuples; `path` has the kind and position of each, from the inside out."""
+    for shape, position in path:
         parts = [1.5, 2] if shape == "named" else [1.5, 2, np.float32(3)]
-        parts[place % len(parts)] = value
+        parts[position % len(parts)] = value
         value = Two(*parts) if shape == "named" else tuple(parts)
     return value
 
 
-def places(path):
-    return [place % (2 if shape == "named" else 3) for shape, place in reversed(path)]
+def positions(path):
+    return [position % (2 if shape == "named" else 3) for shape, position in reversed(path)]
 
 
 PATHS = st.lists(
@@ -77,15 +77,15 @@ PATHS = st.lists(
 
 
 @given(what=st.sampled_from(sorted(GOOD)), path=PATHS)
-def test_an_array_in_tuples_has_the_kind_that_it_has_alone(what, path):
+def test_an_array_in_tuples_has_the_same_kind_as_alone(what, path):
     (kind,) = marshal.pack((nested(GOOD[what](), path),)).kinds
-    for place in places(path):
-        kind = kind[2][place]
+    for position in positions(path):
+        kind = kind[2][position]
     assert [kind] == marshal.pack((GOOD[what](),)).kinds
 
 
 @given(what=st.sampled_from(sorted(BAD)), path=PATHS)
-def test_what_is_no_argument_is_refused_in_tuples_in_the_same_words(what, path):
+def test_an_invalid_argument_in_tuples_has_the_same_error_as_alone(what, path):
     with pytest.raises(errors.ArgumentError) as alone:
         marshal.pack((BAD[what](),))
     with pytest.raises(errors.ArgumentError, match=f"^{re.escape(str(alone.value))}$"):
@@ -93,27 +93,27 @@ def test_what_is_no_argument_is_refused_in_tuples_in_the_same_words(what, path):
 
 
 @given(path=PATHS)
-def test_an_array_in_tuples_is_known_to_overlap_another(path):
+def test_overlap_with_an_array_in_tuples_is_detected(path):
     whole = np.zeros(8)
     assert not marshal.pack((nested(whole[:5], path), whole[4:])).distinct()
     assert marshal.pack((nested(whole[:4], path), whole[4:])).distinct()
 
 
 @given(path=PATHS, wrong=st.sampled_from([np.zeros(4, "f4"), np.zeros((2, 2)), 3.0]))
-def test_an_array_in_tuples_is_refused_when_the_signature_says_another(path, wrong):
+def test_an_array_in_tuples_that_does_not_match_the_signature_is_refused(path, wrong):
     wanted = numba.typeof(nested(np.zeros(4), path))
     marshal.pack((nested(np.zeros(4), path),), (wanted,))
     with pytest.raises(errors.ArgumentError, match="the kernel's signature says array"):
         marshal.pack((nested(wrong, path),), (wanted,))
 
 
-def test_a_tuple_is_refused_when_the_signature_says_a_longer_one():
+def test_a_tuple_shorter_than_in_the_signature_is_refused():
     wanted = numba.typeof((1.0, 2.0, 3.0))
     with pytest.raises(errors.ArgumentError, match=r"got a tuple of 2\. Pass a tuple of 3"):
         marshal.pack(((1.0, 2.0),), (wanted,))
 
 
-def test_numbers_in_a_tuple_are_cast_to_what_the_signature_says():
+def test_scalars_in_a_tuple_are_cast_to_the_types_of_the_signature():
     wanted = numba.types.UniTuple(numba.float32, 2)
     assert marshal.pack(((1, 2.5),), (wanted,)).kinds[0][2] == ("float32", "float32")
 

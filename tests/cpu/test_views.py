@@ -1,4 +1,4 @@
-"""Elements and views of device arrays: indices, assignments, shapes, records, interfaces."""
+"""Elements and views of device arrays: indexing, assignment, shapes, records, interfaces."""
 
 import copy
 
@@ -18,7 +18,7 @@ from tests.foreign import OnGpu
     [1, -1, slice(1, None), slice(None, None, 2), (1, 2), (slice(1), 3), (..., 2), (2, ...)],
     ids=repr,
 )
-def test_indexing_gives_what_numpy_gives(index):
+def test_indexing_agrees_with_numpy(index):
     a = ramp((3, 5))
     got = arrays.to_device(a)[index]
     got = got.copy_to_host() if isinstance(got, DeviceNDArray) else got
@@ -38,7 +38,7 @@ def test_an_index_outside_the_array_is_an_index_error(index):
 
 
 @pytest.mark.parametrize("index", [[0, 1], np.array([True] * 5), None, True], ids=repr)
-def test_masks_and_index_arrays_are_refused_because_a_gpu_array_refuses_them(index):
+def test_masks_and_index_arrays_are_refused_as_on_a_gpu(index):
     with pytest.raises(errors.ArgumentError, match="expected an index of integers"):
         arrays.to_device(np.arange(5))[index]
 
@@ -77,7 +77,7 @@ def test_reshape_returns_the_same_view_each_time():
     assert d_a.reshape(3, 2) is d_a.reshape((3, 2))
 
 
-def test_a_deep_copy_of_an_array_that_a_kernel_had_is_memory_of_its_own():
+def test_a_deep_copy_of_an_array_passed_to_a_kernel_has_its_own_memory():
     @dispatcher.jit
     def put_one(out):
         out[0] = 1
@@ -122,7 +122,7 @@ def test_transpose_of_a_three_dimensional_array_is_refused():
 
 
 @pytest.mark.parametrize("axes", [(0, 0), (0, 2)], ids=str)
-def test_transpose_refuses_axes_that_are_none(axes):
+def test_transpose_refuses_invalid_axes(axes):
     with pytest.raises(ValueError, match="invalid axes list"):
         np.transpose(arrays.to_device(ramp((3, 4))), axes=axes)
 
@@ -138,7 +138,7 @@ def test_view_of_a_strided_array_as_a_larger_dtype_is_refused():
         arrays.to_device(ramp((4, 8), dtype=np.int16))[:, ::2].view("i4")
 
 
-def test_split_gives_views_the_last_one_shorter():
+def test_split_returns_views_of_which_the_last_may_be_shorter():
     d_a = arrays.to_device(np.arange(7))
     parts = list(d_a.split(3))
     parts[2][0] = 99
@@ -146,12 +146,12 @@ def test_split_gives_views_the_last_one_shorter():
     assert d_a[6] == 99
 
 
-def test_len_of_an_array_without_axes_is_a_type_error():
+def test_len_of_a_zero_dimensional_array_is_a_type_error():
     with pytest.raises(TypeError):
         len(arrays.to_device(np.float32(1)))
 
 
-def test_iteration_over_a_device_array_ends():
+def test_a_device_array_is_iterable():
     assert [int(v) for v in arrays.to_device(np.arange(3))] == [0, 1, 2]
 
 
@@ -178,7 +178,7 @@ def test_a_record_can_be_copied_into_a_host_record():
     assert host["b"] == 7
 
 
-def test_to_device_takes_a_single_record():
+def test_to_device_accepts_a_single_record():
     host = np.zeros(1, RECORD)[0]
     host["a"] = 3.5
     assert arrays.to_device(host)["a"] == 3.5
@@ -197,8 +197,8 @@ def test_as_cuda_array_keeps_strides():
 
 
 def test_as_cuda_array_refuses_memory_of_another_owner():
-    stranger = OnGpu(arrays.to_device(np.arange(3)))
-    interface = {**stranger.__cuda_array_interface__, "data": (64, False)}
+    foreign = OnGpu(arrays.to_device(np.arange(3)))
+    interface = {**foreign.__cuda_array_interface__, "data": (64, False)}
     with pytest.raises(errors.TargetError, match="not a device array of this process"):
         arrays.from_cuda_array_interface(interface)
 
@@ -219,7 +219,7 @@ def test_the_interface_of_an_empty_array_has_a_null_pointer():
     assert arrays.device_array(0).__cuda_array_interface__["data"] == (0, False)
 
 
-def test_bind_gives_the_same_memory_with_another_stream():
+def test_bind_returns_the_same_memory_with_another_stream():
     d_a = arrays.to_device(np.arange(3))
     bound = d_a.bind(5)
     bound[0] = 9
