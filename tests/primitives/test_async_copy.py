@@ -1,4 +1,4 @@
-"""Copies to shared memory that nobody waits for: what they move, and what is said of wrong use."""
+"""Asynchronous copies to shared memory: what they copy, counters, findings and errors."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from gpukit.gpu_code import sass
 from gpukit.primitives.async_copy import commit, copy16, wait
 from tests import oracle
 
-ROOM = 512  # bytes that 32 threads copy
+WARP_BYTES = 512  # bytes that a warp copies
 
 
 @cuda.jit
 def through_a_tile_kernel(x, out, inside):
-    """Copy 32 times sixteen bytes to shared memory, the last `32 - inside` of them zeros."""
+    """Copy 16 bytes per thread to shared memory; threads from `inside` on fill with zeros."""
     tile = cuda.shared.array(128, np.float32, 16)
     t = cuda.threadIdx.x
     copy16(tile, t, x, t, t < inside)
@@ -48,7 +48,7 @@ def without_a_barrier_kernel(x, out):
 
 
 @cuda.jit
-def mixed_kernel(x, out):
+def two_dtypes_kernel(x, out):
     tile = cuda.shared.array(128, np.uint32, 16)
     copy16(tile, 0, x, 0, True)
     out[0] = tile[0]
@@ -64,53 +64,53 @@ def vector(n=128):
 
 @pytest.mark.parametrize("inside", [0, 1, 31, 32])
 @pytest.mark.costly
-def test_what_lies_inside_is_copied_and_the_rest_is_zero(inside):
+def test_copies_outside_the_source_are_filled_with_zeros(inside):
     x, out = vector(), np.full(128, np.nan, np.float32)
     through_a_tile_kernel[1, 32](x, out, inside)
     np.testing.assert_array_equal(out, np.where(np.arange(128) < 4 * inside, x, 0))
 
 
-def test_sixteen_bytes_are_eight_halves():
+def test_sixteen_bytes_are_eight_16_bit_elements():
     x, out = np.arange(256, dtype=np.uint16), np.zeros(256, np.uint16)
     halves_kernel[1, 32](x, out)
     np.testing.assert_array_equal(out.reshape(32, 8), x.reshape(32, 8)[::-1])
 
 
-def test_nothing_is_read_for_what_lies_outside():
+def test_a_copy_outside_the_source_reads_nothing():
     out = np.full(128, np.nan, np.float32)
     through_a_tile_kernel[1, 32](vector(8), out, 2)
     np.testing.assert_array_equal(out[:8], vector(8))
 
 
 @pytest.mark.cpu
-def test_a_copy_from_outside_is_refused():
+def test_an_unguarded_copy_from_outside_the_source_is_an_error():
     with pytest.raises(errors.OutOfBounds, match="index 2 is outside"):
         through_a_tile_kernel[1, 32](vector(8), np.zeros(128, np.float32), 32)
 
 
-def test_a_warp_asks_once_for_512_bytes():
+def test_a_warp_loads_512_bytes_in_one_request():
     x, out = vector(), np.empty(128, np.float32)
     total = gpukit.profile(through_a_tile_kernel)[1, 32](x, out, 32).total
     assert (total["global_load_requests"], total["global_load_sectors"]) == (1, 16)
-    assert total["global_bytes_asked"] == 2 * ROOM
+    assert total["global_bytes_asked"] == 2 * WARP_BYTES
 
 
-def test_the_checker_finds_nothing_in_right_use():
+def test_the_checker_finds_nothing_in_correct_use():
     out = cuda.device_array(128, np.float32)
     assert kinds(gpukit.check(through_a_tile_kernel)[1, 32](vector(), out, 20)) == set()
 
 
-def test_the_checker_finds_a_copy_that_others_read_without_a_barrier():
+def test_reading_other_threads_copies_without_a_barrier_is_a_race():
     arguments = vector(256), np.zeros(64, np.float32)
     assert "shared-race" in kinds(gpukit.check(without_a_barrier_kernel)[1, 64](*arguments))
 
 
-def test_the_checker_finds_what_a_gpu_stops_at():
+def test_a_misaligned_copy_is_a_finding():
     report = gpukit.check(through_a_tile_kernel)[1, 32](vector(129)[1:], np.empty(128, "f4"), 32)
     assert kinds(report) == {"misaligned"}
 
 
-def test_the_oracle_copies_alike():
+def test_the_oracle_agrees_on_copies():
     out, expected = np.empty(128, np.float32), np.empty(128, np.float32)
     through_a_tile_kernel[1, 32](vector(), out, 20)
     oracle.launch(through_a_tile_kernel, 1, 32, vector(), expected, 20)
@@ -125,13 +125,13 @@ def test_only_contiguous_vectors_are_copied(x):
 
 
 @pytest.mark.cpu
-def test_both_sides_have_one_dtype():
+def test_a_copy_between_dtypes_is_refused():
     with pytest.raises(errors.CompileError, match="of one dtype"):
-        mixed_kernel[1, 32](vector(), np.zeros(1, np.float32))
+        two_dtypes_kernel[1, 32](vector(), np.zeros(1, np.float32))
 
 
 @pytest.mark.compilers
-def test_a_copy_is_one_instruction_of_a_gpu_without_a_register_between():
+def test_a_copy_compiles_to_one_ldgsts_instruction():
     arguments = (vector(), np.empty(128, np.float32), 32)
     (codes,) = gpu_code.build_many([(through_a_tile_kernel, arguments)], [(8, 0), (9, 0)])
     for code in codes.values():

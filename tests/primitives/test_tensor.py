@@ -1,4 +1,4 @@
-"""Tensor cores: rounding, the product of a warp, and what is said of wrong use."""
+"""Tensor cores: rounding to TF32 and BF16, warp-level MMA, counters, findings and errors."""
 
 import types
 
@@ -38,26 +38,26 @@ round_tf32_kernel, round_bf16_kernel = rounding(to_tf32), rounding(to_bf16)
 
 @cuda.jit
 def product_kernel(a, b, c, out):
-    """c + a b with one warp; `primitives.tensor` says which elements are a thread's."""
-    group, place = cuda.laneid // 4, cuda.laneid % 4
+    """Compute c + a b with one warp, in the fragment layout of `primitives.tensor`."""
+    group, member = cuda.laneid // 4, cuda.laneid % 4
     c0, c1, c2, c3 = mma_tf32(
-        a[group, place],
-        a[group + 8, place],
-        a[group, place + 4],
-        a[group + 8, place + 4],
-        b[place, group],
-        b[place + 4, group],
-        c[group, 2 * place],
-        c[group, 2 * place + 1],
-        c[group + 8, 2 * place],
-        c[group + 8, 2 * place + 1],
+        a[group, member],
+        a[group + 8, member],
+        a[group, member + 4],
+        a[group + 8, member + 4],
+        b[member, group],
+        b[member + 4, group],
+        c[group, 2 * member],
+        c[group, 2 * member + 1],
+        c[group + 8, 2 * member],
+        c[group + 8, 2 * member + 1],
     )
-    out[group, 2 * place], out[group, 2 * place + 1] = c0, c1
-    out[group + 8, 2 * place], out[group + 8, 2 * place + 1] = c2, c3
+    out[group, 2 * member], out[group, 2 * member + 1] = c0, c1
+    out[group + 8, 2 * member], out[group + 8, 2 * member + 1] = c2, c3
 
 
 @cuda.jit
-def half_a_warp_kernel(x, out):
+def half_warp_kernel(x, out):
     i = cuda.threadIdx.x
     if i < 16:
         out[i], _, _, _ = mma_tf32(x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i])
@@ -65,7 +65,7 @@ def half_a_warp_kernel(x, out):
 
 @cuda.jit
 def product_bf16_kernel(a, b, c, out):
-    """c + a b of (16, 16) and (16, 8) with one warp, both loaded as squares."""
+    """Compute c + a b of (16, 16) and (16, 8) with one warp, loading 8 x 8 matrices (ldmatrix)."""
     lane = cuda.laneid
     a_tile = cuda.shared.array((2, 2, 8, 8), np.uint16, 16)
     b_tile = cuda.shared.array((2, 2, 8, 8), np.uint16, 16)
@@ -105,7 +105,7 @@ def rounded(x):
     return out
 
 
-def test_ten_bits_of_fraction_are_kept():
+def test_tf32_keeps_ten_fraction_bits_and_rounds_ties_away_from_zero():
     step = np.float32(2**-10)
     x = [1, 1 + step, 1 + step / 4, 1 + step / 2, 1 + 3 * step / 4, -1 - step / 2, 0.0, -0.0]
     expected = [1, 1 + step, 1, 1 + step, 1 + step, -1 - step, 0.0, -0.0]
@@ -114,7 +114,7 @@ def test_ten_bits_of_fraction_are_kept():
     assert np.signbit(out[-1])
 
 
-def test_infinities_and_nan_stay():
+def test_tf32_keeps_infinities_and_nan():
     out = rounded(np.array([np.inf, -np.inf, np.nan], np.float32))
     assert out[0] == np.inf
     assert out[1] == -np.inf
@@ -122,30 +122,30 @@ def test_infinities_and_nan_stay():
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=64))
-def test_rounding_is_to_the_nearest(values):
+def test_rounding_to_tf32_is_to_nearest(values):
     x = np.array(values, np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         fraction, exponent = np.frexp(x.astype(np.float64))
-        size = np.ldexp(1.0, np.maximum(exponent, -125) - 11)  # between two numbers of TF32
-        away = np.copysign(np.floor(np.abs(x.astype(np.float64)) / size + 0.5) * size, x)
+        spacing = np.ldexp(1.0, np.maximum(exponent, -125) - 11)  # the spacing of TF32
+        away = np.copysign(np.floor(np.abs(x.astype(np.float64)) / spacing + 0.5) * spacing, x)
         expected = np.where(np.isinf(x), x, away).astype(np.float32)
     np.testing.assert_array_equal(rounded(x), expected)
     np.testing.assert_array_equal(tensor.tf32(x), expected)
 
 
 @pytest.mark.slow
-def test_a_warp_multiplies_and_adds():
+def test_a_tf32_mma_multiplies_and_accumulates():
     a, b, c = matrices()
     out = np.full((16, 8), np.nan, np.float32)
     product_kernel[1, 32](a, b, c, out)
     np.testing.assert_allclose(out, c + a.astype(np.float64) @ b, rtol=0, atol=2e-6)
 
 
-def assert_alike(out, expected, a, b, c):
-    """Demand equality of a product of the CPU, of one of tensor cores as much as they promise.
+def assert_agree(out, expected, a, b, c):
+    """Assert that results are equal on the CPU, and within the error bound of tensor cores.
 
-    These add in an order of their own and cut off the bits beyond float32 instead of rounding: each
-    of the additions may be off by 2^-23 of the sum of the magnitudes, here and in `expected`.
+    Tensor cores add in unspecified order and truncate instead of rounding: each addition has an
+    error of up to 2^-23 of the sum of the magnitudes, here and in `expected`.
     """
     if target.active().name != "cuda":
         np.testing.assert_array_equal(out, expected)
@@ -154,15 +154,15 @@ def assert_alike(out, expected, a, b, c):
     assert (np.abs(out - expected) <= 2 * additions * 2.0**-23 * magnitudes).all()
 
 
-def test_the_oracle_multiplies_alike():
+def test_the_oracle_agrees_on_a_tf32_mma():
     a, b, c = matrices()
     out, expected = np.empty((16, 8), np.float32), np.empty((16, 8), np.float32)
     product_kernel[1, 32](a, b, c, out)
     oracle.launch(product_kernel, 1, 32, a, b, c, expected)
-    assert_alike(out, expected, a, b, c)
+    assert_agree(out, expected, a, b, c)
 
 
-def test_each_element_lands_in_its_row_and_column():
+def test_each_element_of_a_tf32_mma_has_its_row_and_column():
     one, zero = np.zeros((16, 8), np.float32), np.zeros((16, 8), np.float32)
     one[np.arange(16), np.arange(16) % 8] = np.arange(1, 17)
     out = np.full((16, 8), np.nan, np.float32)
@@ -171,7 +171,7 @@ def test_each_element_lands_in_its_row_and_column():
 
 
 @pytest.mark.slow
-def test_a_product_counts_two_operations_for_each_of_its_1024_terms():
+def test_a_tf32_mma_counts_two_flops_per_multiply_add():
     total = gpukit.profile(product_kernel)[1, 32](*matrices(), np.empty((16, 8), np.float32)).total
     assert total["flops_float32"] == 2 * 16 * 8 * 8
 
@@ -191,7 +191,7 @@ def rounded_bf16(x):
     return out
 
 
-def test_seven_bits_of_fraction_are_kept_and_of_two_as_near_the_even_one():
+def test_bfloat16_keeps_seven_fraction_bits_and_rounds_ties_to_even():
     step = np.float32(2**-7)
     x = [1, 1 + step, 1 + step / 4, 1 + step / 2, 1 + 3 * step / 2, -1 - 3 * step / 4, -0.0]
     expected = [1, 1 + step, 1, 1, 1 + 2 * step, -1 - step, -0.0]
@@ -200,13 +200,13 @@ def test_seven_bits_of_fraction_are_kept_and_of_two_as_near_the_even_one():
     assert np.signbit(out[-1])
 
 
-def test_infinities_and_nan_of_bfloat16():
+def test_bfloat16_keeps_infinities_and_nan_and_overflows_to_infinity():
     out = tensor.from_bf16(rounded_bf16([np.inf, -np.inf, np.nan, np.finfo(np.float32).max]))
     np.testing.assert_array_equal(out, [np.inf, -np.inf, np.nan, np.inf])
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=64))
-def test_rounding_to_bfloat16_is_to_the_nearest(values):
+def test_rounding_to_bfloat16_is_to_nearest_even(values):
     x = np.array(values, np.float32)
     # The neighbours are the numbers whose lower 16 bits are zero, one below and one above.
     lower = x.view(np.uint32) & np.uint32(0xFFFF0000)
@@ -226,7 +226,7 @@ def test_rounding_to_bfloat16_is_to_the_nearest(values):
 
 
 @pytest.mark.slow
-def test_a_warp_multiplies_bfloat16_and_adds():
+def test_a_bfloat16_mma_multiplies_and_accumulates():
     a, b, c = matrices_bf16()
     left, right = (tensor.from_bf16(x).astype(np.float64) for x in (a, b))
     out = np.full((16, 8), np.nan, np.float32)
@@ -234,7 +234,7 @@ def test_a_warp_multiplies_bfloat16_and_adds():
     np.testing.assert_allclose(out, c + left @ right, rtol=0, atol=4e-6)
 
 
-def test_each_bfloat16_lands_in_its_row_and_column():
+def test_each_element_of_a_bfloat16_mma_has_its_row_and_column():
     a = tensor.bf16(np.arange(256, dtype=np.float32).reshape(16, 16))
     b = tensor.bf16(np.eye(16, 8, -5, dtype=np.float32))
     out = np.full((16, 8), np.nan, np.float32)
@@ -242,44 +242,44 @@ def test_each_bfloat16_lands_in_its_row_and_column():
     np.testing.assert_array_equal(out, np.arange(256).reshape(16, 16)[:, 5:13])
 
 
-def test_the_oracle_multiplies_bfloat16_alike():
+def test_the_oracle_agrees_on_a_bfloat16_mma():
     a, b, c = matrices_bf16()
     out, expected = np.empty((16, 8), np.float32), np.empty((16, 8), np.float32)
     product_bf16_kernel[1, 32](a, b, c, out)
     oracle.launch(product_bf16_kernel, 1, 32, a, b, c, expected)
-    assert_alike(out, expected, tensor.from_bf16(a), tensor.from_bf16(b), c)
+    assert_agree(out, expected, tensor.from_bf16(a), tensor.from_bf16(b), c)
 
 
 @pytest.mark.slow
-def test_a_product_of_bfloat16_counts_two_operations_for_each_of_its_2048_terms():
+def test_a_bfloat16_mma_counts_two_flops_per_multiply_add():
     arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
     total = gpukit.profile(product_bf16_kernel)[1, 32](*arguments).total
     assert total["flops_float32"] == 2 * 16 * 8 * 16
 
 
 @pytest.mark.slow
-def test_the_checker_finds_nothing_in_squares():
+def test_the_checker_finds_nothing_in_correct_ldmatrix_use():
     arguments = (*matrices_bf16(), cuda.device_array((16, 8), np.float32))
     assert gpukit.check(product_bf16_kernel)[1, 32](*arguments).findings == []
 
 
-# ---- wrong use, and GPUs --------------------------------------------------------------------
+# ---- findings, errors and GPUs --------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_warp_that_is_not_whole_is_a_finding():
-    report = gpukit.check(half_a_warp_kernel)[1, 32](np.ones(32, np.float32), np.zeros(32, "f4"))
+def test_an_mma_by_a_partial_warp_is_a_finding():
+    report = gpukit.check(half_warp_kernel)[1, 32](np.ones(32, np.float32), np.zeros(32, "f4"))
     assert "warp-mask" in {found.kind for found in report.errors}
 
 
 @pytest.mark.cpu
-def test_rounding_refuses_other_types():
+def test_rounding_to_tf32_refuses_float64():
     with pytest.raises(errors.CompileError, match="TF32 is rounded from float32"):
         round_tf32_kernel[1, 1](np.ones(1), np.ones(1, np.float32))
 
 
 @pytest.mark.parametrize("capability", [(7, 0), (7, 5)])
-def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch):
+def test_a_gpu_without_tf32_tensor_cores_is_refused(capability, monkeypatch):
     device = types.SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
@@ -289,7 +289,7 @@ def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch)
 
 
 @pytest.mark.parametrize("capability", [(8, 9), (10, 0)])
-def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capability, monkeypatch):
+def test_a_variant_for_hopper_is_refused_on_other_gpus(capability, monkeypatch):
     device = types.SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
@@ -300,7 +300,7 @@ def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capabilit
 
 
 @pytest.mark.compilers
-def test_a_product_is_one_instruction_of_a_gpu():
+def test_a_tf32_mma_compiles_to_one_or_two_hmma_instructions():
     arguments = (*matrices(), np.empty((16, 8), np.float32))
     (codes,) = gpu_code.build_many([(product_kernel, arguments)], [(8, 0), (9, 0)])
     for code in codes.values():
@@ -308,7 +308,7 @@ def test_a_product_is_one_instruction_of_a_gpu():
 
 
 @pytest.mark.compilers
-def test_squares_and_products_of_bfloat16_are_one_instruction_each():
+def test_bfloat16_mma_and_ldmatrix_compile_to_one_instruction_each():
     arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
     (codes,) = gpu_code.build_many([(product_bf16_kernel, arguments)], [(8, 0), (9, 0)])
     for code in codes.values():

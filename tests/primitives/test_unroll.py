@@ -1,4 +1,4 @@
-"""A loop written out: what unrolled does on the CPU targets, and what GPU compilers make of it."""
+"""`unrolled`: a loop on the CPU targets, unrolled completely by a GPU's compiler."""
 
 import inspect
 
@@ -37,22 +37,22 @@ def loop_kernel(x, out):
 
 
 @cuda.jit(device=True)
-def note_step(k, seen):
+def record_step(k, seen):
     cuda.syncthreads()
     seen[k, cuda.threadIdx.x] = k
 
 
 @cuda.jit
-def no_step_kernel(seen):
+def zero_steps_kernel(seen):
     seen[0, 0] = -1
-    unrolled(0, note_step, seen)
+    unrolled(0, record_step, seen)
 
 
 def vector():
     return np.random.default_rng(3).standard_normal(STEPS, dtype=np.float32)
 
 
-def test_steps_are_done_in_order():
+def test_steps_run_in_order():
     x, out, expected = vector(), np.full(5, np.nan, np.float32), np.full(5, np.nan, np.float32)
     unrolled_kernel[1, 5](x, out)
     loop_kernel[1, 5](x, expected)
@@ -60,23 +60,23 @@ def test_steps_are_done_in_order():
     np.testing.assert_array_equal(out, expected)
 
 
-def test_the_oracle_does_the_same_steps():
+def test_the_oracle_runs_the_same_steps():
     x, out, expected = vector(), np.full(3, np.nan, np.float32), np.full(3, np.nan, np.float32)
     unrolled_kernel[1, 3](x, out)
     oracle.launch(unrolled_kernel, 1, 3, x, expected)
     np.testing.assert_array_equal(out, expected)
 
 
-def test_no_step_at_all_does_nothing():
+def test_zero_steps_do_nothing():
     seen = np.zeros((1, 4), np.int32)
-    no_step_kernel[1, 4](seen)
+    zero_steps_kernel[1, 4](seen)
     assert seen.tolist() == [[-1, 0, 0, 0]]
 
 
-def test_steps_may_wait_for_the_block():
+def test_steps_may_contain_a_barrier():
     @cuda.jit
     def kernel(seen):
-        unrolled(3, note_step, seen)
+        unrolled(3, record_step, seen)
 
     seen = np.full((3, 40), -1, np.int32)
     kernel[1, 40](seen)
@@ -92,7 +92,7 @@ def test_a_mistake_in_a_step_is_found_at_its_line():
 
 
 @pytest.mark.compilers
-def test_a_gpu_compiler_writes_out_a_long_loop():
+def test_a_gpus_compiler_unrolls_a_long_loop():
     from gpukit.kernels.matmul import vectorized as matmul_vectorized
 
     matrix = np.zeros((128, 128), np.float32)

@@ -1,4 +1,4 @@
-"""Sixteen bytes at once: what load4 and store4 move, and what is said of wrong use."""
+"""16-byte accesses: what load4 and store4 access, counters, findings and errors."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from gpukit.primitives.vectorized import load4, store4
 
 @cuda.jit
 def reverse_kernel(x, out):
-    """Turn each four elements round; whatever is left at the end stays."""
+    """Reverse each group of four elements; a remainder at the end is not written."""
     k = cuda.grid(1)
     if k < x.shape[0] // 4:
         a, b, c, d = load4(x, k)
@@ -54,7 +54,7 @@ def vector(n):
 
 
 @pytest.mark.parametrize("n", [4, 8, 127, 128, 130, 1009])
-def test_four_elements_are_moved_and_the_rest_stays(n):
+def test_groups_of_four_are_copied_and_a_remainder_is_not(n):
     x, out = vector(n), np.full(n, np.nan, np.float32)
     reverse_kernel[-(-n // 128), 32](x, out)
     whole = n // 4 * 4
@@ -70,13 +70,13 @@ def test_every_bit_pattern_survives():
     np.testing.assert_array_equal(out.view(np.uint32).reshape(-1, 4)[:, ::-1].ravel(), bits)
 
 
-def test_shared_memory_can_be_moved_too():
+def test_load4_and_store4_access_shared_memory_too():
     x, out = vector(128), np.empty(128, np.float32)
     through_a_tile_kernel[1, 32](x, out)
     np.testing.assert_array_equal(out.reshape(-1, 4), x.reshape(-1, 4)[::-1])
 
 
-def test_a_warp_asks_once_for_512_bytes():
+def test_a_warp_accesses_512_bytes_in_one_request():
     x = vector(128)
     total = gpukit.profile(reverse_kernel)[1, 32](x, np.empty_like(x)).total
     assert (total["global_load_requests"], total["global_load_sectors"]) == (1, 16)
@@ -85,26 +85,26 @@ def test_a_warp_asks_once_for_512_bytes():
 
 
 @pytest.mark.cpu
-def test_an_access_outside_is_refused_and_touches_nothing():
+def test_an_access_outside_the_array_is_an_error():
     x, out = vector(130), np.zeros(64, np.float32)
     with pytest.raises(errors.OutOfBounds, match="index 32 is outside"):
         unguarded_kernel[2, 32](x, out)
 
 
 @pytest.mark.parametrize("kernel", [reverse_kernel, through_a_tile_kernel])
-def test_the_checker_finds_nothing_in_right_use(kernel):
+def test_the_checker_finds_nothing_in_correct_use(kernel):
     report = gpukit.check(kernel)[1, 32](vector(128), cuda.device_array(128, np.float32))
     assert kinds(report) == set()
 
 
-def test_the_checker_finds_a_race_of_four_elements_at_once():
+def test_a_race_between_16_byte_accesses_is_found():
     arguments = vector(256), np.zeros(64, np.float32)
     report = gpukit.check(through_a_tile_without_a_barrier_kernel)[1, 64](*arguments)
     assert "shared-race" in kinds(report)
 
 
 @pytest.mark.cpu
-def test_the_checker_finds_what_a_gpu_stops_at():
+def test_a_misaligned_access_is_a_finding():
     x = vector(129)[1:]
     assert not vectorized.is_aligned(x)
     report = gpukit.check(reverse_kernel)[1, 32](x, np.empty(128, np.float32))
@@ -122,7 +122,7 @@ def test_new_arrays_are_aligned():
     [vector(128).astype(np.float64), vector(128).reshape(4, 32), vector(256)[::2]],
     ids=["float64", "a matrix", "every second element"],
 )
-def test_other_arrays_are_refused_in_words(x):
+def test_arrays_other_than_contiguous_float32_vectors_are_refused(x):
     with pytest.raises(errors.KernelTypeError, match="need a contiguous float32 vector, not array"):
         reverse_kernel[1, 32](x, np.empty(128, np.float32))
 
@@ -143,7 +143,7 @@ def test_a_read_only_array_cannot_be_stored_to():
         (through_a_tile_kernel, {"LDG": 1, "STS": 1, "LDS": 1, "STG": 1}),
     ],
 )
-def test_on_a_gpu_each_is_one_instruction(kernel, accesses):
+def test_each_access_compiles_to_one_wide_instruction(kernel, accesses):
     x = vector(128)
     code = gpu_code.build(kernel, (x, x), [(9, 0)])[9, 0]
     assert sass.wide_accesses(sass.parse(code.sass)) == accesses

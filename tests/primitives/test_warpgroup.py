@@ -1,4 +1,4 @@
-"""Tensor cores of Hopper: the product of a warpgroup, on a CPU and as machine code."""
+"""wgmma, the warpgroup MMA of Hopper's tensor cores: results on a CPU, and machine code."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from gpukit.gpu_code import sass
 from gpukit.primitives import tensor
 from gpukit.primitives.warpgroup import begin, fence_shared, finish, wgmma
 
-ROWS, COLS, BETWEEN = 64, 128, 32
+ROWS, COLS, INNER = 64, 128, 32
 
 
 @cuda.jit
@@ -45,13 +45,13 @@ def operands():
     rng = np.random.default_rng(3)
     a, b, c = (
         rng.standard_normal(shape, dtype=np.float32)
-        for shape in ((ROWS, BETWEEN), (BETWEEN, COLS), (ROWS, COLS))
+        for shape in ((ROWS, INNER), (INNER, COLS), (ROWS, COLS))
     )
     return tensor.bf16(a), tensor.bf16(b), c
 
 
 @pytest.mark.slow
-def test_four_warps_multiply_and_add():
+def test_a_warpgroup_multiplies_and_accumulates():
     a, b, c = operands()
     left, right = (tensor.from_bf16(x).astype(np.float64) for x in (a, b))
     expected = c + left[:, 16:] @ right[16:]
@@ -59,30 +59,29 @@ def test_four_warps_multiply_and_add():
     np.testing.assert_allclose(c, expected, rtol=0, atol=1e-5)
 
 
-def test_each_element_lands_in_its_row_and_column():
-    picked = np.zeros((ROWS, BETWEEN), np.float32)
-    picked[:, 16] = 1
-    b = np.zeros((BETWEEN, COLS), np.float32)
+def test_each_element_of_the_result_has_its_row_and_column():
+    a = np.zeros((ROWS, INNER), np.float32)
+    a[:, 16] = np.arange(1, ROWS + 1)
+    b = np.zeros((INNER, COLS), np.float32)
     b[16] = np.arange(COLS)
-    picked *= np.arange(1, ROWS + 1)[:, None]
     c = np.zeros((ROWS, COLS), np.float32)
-    product_kernel[1, 128](tensor.bf16(picked), tensor.bf16(b), c)
+    product_kernel[1, 128](tensor.bf16(a), tensor.bf16(b), c)
     np.testing.assert_array_equal(c, np.outer(np.arange(1, ROWS + 1), np.arange(COLS)))
 
 
 @pytest.mark.slow
-def test_the_checker_finds_nothing_in_right_use():
+def test_the_checker_finds_nothing_in_correct_use():
     assert gpukit.check(product_kernel)[1, 128](*operands()).findings == []
 
 
 @pytest.mark.slow
-def test_a_product_counts_two_operations_for_each_of_its_terms():
+def test_a_wgmma_counts_two_flops_per_multiply_add():
     total = gpukit.profile(product_kernel)[1, 128](*operands()).total
     assert total["flops_float32"] == 2 * ROWS * COLS * 16
 
 
 @pytest.mark.compilers
-def test_a_product_is_one_instruction_of_hopper():
+def test_a_wgmma_compiles_to_one_hgmma_instruction():
     (code,) = gpu_code.build(product_kernel, operands(), [(9, 0)]).values()
     assert code.reason == ""
     products = [one for one in sass.parse(code.sass) if one.opcode.startswith("HGMMA")]
@@ -91,6 +90,6 @@ def test_a_product_is_one_instruction_of_hopper():
 
 
 @pytest.mark.compilers
-def test_other_gpus_refuse_it():
+def test_gpus_other_than_hopper_refuse_wgmma():
     (code,) = gpu_code.build(product_kernel, operands(), [(8, 0)]).values()
     assert "the GPU compiler refused" in code.reason
