@@ -1,4 +1,4 @@
-"""Loads the corpus, and checks its kernels."""
+"""Loads the corpus of bugs and runs its kernels under the checker."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ for _file in sorted((ROOT / "tests" / "data" / "bugs").glob("*.py")):
 
 
 def checked(kernel: Any, launch: Launch, arguments: tuple[Any, ...]) -> Any:
-    """Check one launch of a kernel."""
+    """Return the report of one checked launch of a kernel."""
     return gpukit.check(kernel)[launch.grid, launch.block, 0, launch.shared](*arguments)
 
 
 @functools.cache
 def report_of(name: str) -> Any:
-    """Return the report of a bug; its kernel is checked once."""
+    """Return the report of a bug; its kernel is launched once."""
     bug = BUGS[name]
     return checked(bug.kernel, bug.launch, bug.arguments())

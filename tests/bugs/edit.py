@@ -1,7 +1,6 @@
-"""Edits of a function's source (`gpukit.course.edits`), whose lines may carry a mark.
+"""Edits of a function's source (`gpukit.course.edits`), in which lines may be marked.
 
-A line that ends with the comment `# BUG` is where a finding must be; a line that stays may carry
-the mark, too.
+A finding must be at a line that ends with the comment `# BUG`; context lines may be marked, too.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ MARK = "  # BUG"
 
 
 class Edited(NamedTuple):
-    """A function made from edited source, and the lines of that source that carry the mark."""
+    """A function compiled from edited source, and the marked lines of that source."""
 
     function: Any
     lines: set[int]
 
 
 def edit(functions: Sequence[Callable[..., Any]], hunks: str, name: str) -> Edited:
-    """Edit the source of functions and run it; return what the last name of them stands for.
+    """Edit the source of functions and execute it; return the last of the functions.
 
     The old lines of each hunk must occur exactly once, or ValueError is raised.
     """
@@ -43,7 +42,7 @@ def edit(functions: Sequence[Callable[..., Any]], hunks: str, name: str) -> Edit
 
 
 def _marking(hunks: str) -> str:
-    """Return hunks in which a marked line that stays is one that goes and a new one."""
+    """Return hunks in which marked context lines are replaced: removed, and added with the mark."""
     lines: list[str] = []
     for line in hunks.split("\n"):
         if line.startswith(" ") and line.endswith(MARK):

@@ -1,4 +1,4 @@
-"""The corpus of kernels: each is written once and correctly, and its bugs are edits of it."""
+"""The corpus of kernels: each is written once, correctly, and its bugs are edits of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Arguments = Callable[[], tuple[Any, ...]]
 
 
 class Launch(NamedTuple):
-    """What stands between the brackets of `kernel[grid, block, stream, shared]`."""
+    """The launch configuration, as in `kernel[grid, block, stream, shared]`."""
 
     grid: Shape = 1
     block: Shape = BLOCK
@@ -25,10 +25,10 @@ class Launch(NamedTuple):
 
 
 class Correct(NamedTuple):
-    """A kernel without a mistake.
+    """A correct kernel.
 
-    `arguments` makes fresh arguments. `expected` takes them as NumPy arrays and returns what the
-    last of them, or the last few, hold afterwards. `parts` are device functions that bugs edit.
+    `arguments` returns new arguments. `expected` takes them as NumPy arrays and returns the final
+    contents of the last one or few. `parts` are device functions that bugs edit.
     """
 
     kernel: Any
@@ -39,19 +39,19 @@ class Correct(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The names of the kernel's file and of the kernel."""
+        """The kernel's file and name."""
         function = self.kernel.py_func
         return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
 
     def wanted(self) -> tuple[Any, ...]:
-        """The values that the kernel leaves in its last arguments, from NumPy."""
+        """The final contents of the kernel's last arguments, from NumPy."""
         found = self.expected(*(on_host(a) for a in self.arguments()))
         return found if isinstance(found, tuple) else (found,)
 
 
 @dataclass(frozen=True, eq=False)
 class Bug:
-    """A mistake in a correct kernel: an edit of its source, and what must be found there."""
+    """A mistake in a correct kernel: an edit of its source, and the kind of the finding."""
 
     correct: Correct
     name: str
@@ -73,7 +73,7 @@ class Bug:
 
     @property
     def lines(self) -> set[int]:
-        """The lines of its source that carry the mark."""
+        """The marked lines of its source."""
         return self._edited.lines
 
 
@@ -88,7 +88,7 @@ def correct(
     launch: Launch = Launch(),  # noqa: B008  (a tuple)
     parts: tuple[Any, ...] = (),
 ) -> None:
-    """Put a kernel without a mistake into the corpus."""
+    """Put a correct kernel into the corpus."""
     CORRECT[kernel] = Correct(kernel, arguments, expected, launch, parts)
 
 
@@ -103,21 +103,27 @@ def bug(
     """Put a bug of a correct kernel into the corpus, and return it.
 
     The text is a sentence about the mistake, then an edit (`tests.bugs.edit`) of the source of the
-    kernel and its parts. Launch and arguments are those of the correct kernel unless given.
+    kernel and its parts. Launch and arguments default to those of the correct kernel.
     """
-    whole = CORRECT[kernel]
+    original = CORRECT[kernel]
     name = f"{name}-{kind}"
     if name in BUGS:
         raise ValueError(f"two bugs of the corpus are called {name!r}")
     sentence, _, hunks = text.strip("\n").partition("\n")
     BUGS[name] = Bug(
-        whole, name, kind, sentence, hunks, launch or whole.launch, arguments or whole.arguments
+        original,
+        name,
+        kind,
+        sentence,
+        hunks,
+        launch or original.launch,
+        arguments or original.arguments,
     )
     return BUGS[name]
 
 
 def on_host(value: Any) -> Any:
-    """Copy a device array to the host, and any other array too, unless it may not be written."""
+    """Copy a device array or a writeable array to a new host array."""
     if hasattr(value, "copy_to_host"):
         return value.copy_to_host()
     copied = isinstance(value, np.ndarray) and value.flags.writeable
@@ -128,20 +134,20 @@ def on_host(value: Any) -> Any:
 
 
 def reals(*shape: int, seed: int = 7) -> np.ndarray:
-    """Make float32 values of both signs, no two alike."""
+    """Return random float32 values of both signs."""
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 def counts(n: int, below: int, seed: int = 7) -> np.ndarray:
-    """Make n integers of [0, below), each of which occurs where n allows it."""
+    """Return n integers in [0, below), with each value if n >= below."""
     return np.random.default_rng(seed).permutation(np.arange(n) % below).astype(np.int32)
 
 
 def blank(*shape: int) -> np.ndarray:
-    """Make a float32 output full of NaN, so that an element nobody writes shows."""
+    """Return a float32 output filled with NaN, which reveals unwritten elements."""
     return np.full(shape, np.nan, np.float32)
 
 
 def zeros(*shape: int, dtype: Any = np.float32) -> np.ndarray:
-    """Make an array of zeros to accumulate in."""
+    """Return an array of zeros to accumulate in."""
     return np.zeros(shape, dtype)

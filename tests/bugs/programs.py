@@ -1,8 +1,8 @@
-"""The corpus of host programs: each orders its streams, copies and launches; races are edits.
+"""The corpus of host programs: each orders its streams, copies and launches; races are edits of it.
 
-A program is a function that makes its arrays and streams, launches, and returns what it computed
-and what that has to be. The two lines of a race carry the mark; a line that races with itself, in
-a loop, carries it alone.
+A program is a function that creates its arrays and streams, launches, and returns its result and
+the reference. The two lines of a race are marked; a line that races with itself, in a loop, is the
+only marked one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The corpus: every bug is found with its kind and its line, and no correct kernel is accused."""
+"""The corpus: every bug is found with its kind and line; correct kernels have no findings."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ORDERED = {race.ordered: race.ordered.__name__ for race in RACES.values()}
 EVERY_BUG = pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
 EVERY_RACE = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())
 
-# What NVIDIA's manual of compute-sanitizer shows each tool with, a bug of the corpus that is in
-# the same situation, and the severity that the tool gives it.
-SITUATIONS = {
+# Examples of NVIDIA's compute-sanitizer manual by tool, the corresponding bug of the corpus, and
+# the severity that the tool reports.
+SANITIZER_EXAMPLES = {
     "memcheck, out of bounds": ("scale_unguarded-out-of-bounds", "error"),
     "memcheck, misaligned": ("parse_packet-misaligned", "error"),
     "racecheck, hazard in a block": ("sum_without_barrier-shared-race", "error"),
@@ -33,7 +33,7 @@ SITUATIONS = {
 
 
 def findings_of(bug: Bug) -> list[Any]:
-    """Check the kernel with the bug, and return what was found at the marked lines."""
+    """Return the findings at the marked lines of a bug."""
     report = report_of(bug.name)
     found = [f for f in report.findings if f.kind == bug.kind]
     at_mark = [f for f in found if {f.line, f.other_line} & bug.lines]
@@ -53,14 +53,14 @@ def test_a_bug_is_found_with_its_kind_and_its_line(bug: Bug) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("whole", CORRECT.values(), ids=[c.name for c in CORRECT.values()])
-def test_a_correct_kernel_gives_no_finding_and_the_right_answer(whole: Correct) -> None:
-    arguments = whole.arguments()
-    report = checked(whole.kernel, whole.launch, arguments)
-    # A sum by atomics is no mistake: the note says what is true of it.
-    allowed = {"not-reproducible"} - {bug.kind for bug in BUGS.values() if bug.correct is whole}
+@pytest.mark.parametrize("correct", CORRECT.values(), ids=[c.name for c in CORRECT.values()])
+def test_a_correct_kernel_has_no_finding_and_the_right_results(correct: Correct) -> None:
+    arguments = correct.arguments()
+    report = checked(correct.kernel, correct.launch, arguments)
+    # A sum by atomics is correct, and the note about its order is true.
+    allowed = {"not-reproducible"} - {bug.kind for bug in BUGS.values() if bug.correct is correct}
     assert in_words([f for f in report.findings if f.kind not in allowed]) == []
-    wanted = whole.wanted()
+    wanted = correct.wanted()
     for left, right in zip(arguments[-len(wanted) :], wanted, strict=True):
         assert np.shape(left) == np.shape(right)
         np.testing.assert_allclose(on_host(left), right, rtol=1e-4, atol=1e-5)
@@ -95,22 +95,22 @@ def test_a_host_program_with_a_race_computes_the_right_values_on_a_cpu(race: Rac
     np.testing.assert_allclose(*race.racing(), rtol=1e-4)
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("example", SANITIZER_EXAMPLES)
 @pytest.mark.costly
 @pytest.mark.slow
-def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
-    name, severity = SITUATIONS[situation]
-    tool = situation.partition(",")[0]
+def test_an_example_of_compute_sanitizer_has_its_tool_and_severity(example: str) -> None:
+    name, severity = SANITIZER_EXAMPLES[example]
+    tool = example.partition(",")[0]
     assert {(f.tool, f.severity) for f in findings_of(BUGS[name])} == {(tool, severity)}
 
 
-def test_the_corpus_has_at_least_180_bugs_of_all_classes() -> None:
-    """Every class of findings has a bug, and no class has only one."""
-    classes = Counter(bug.kind for bug in (*BUGS.values(), *RACES.values()))
+def test_the_corpus_has_at_least_180_bugs_of_all_kinds() -> None:
+    """Every kind of finding has at least two bugs."""
+    kinds = Counter(bug.kind for bug in (*BUGS.values(), *RACES.values()))
     assert len(BUGS) >= 180
     assert len(RACES) >= 12
-    assert set(classes) == set(KINDS)
-    assert min(classes.values()) >= 2
+    assert set(kinds) == set(KINDS)
+    assert min(kinds.values()) >= 2
 
 
 def test_every_bug_marks_a_line() -> None:
@@ -118,8 +118,8 @@ def test_every_bug_marks_a_line() -> None:
     assert [name for name, bug in bugs if not bug.lines] == []
 
 
-def test_every_bug_and_every_correct_kernel_say_in_one_line_what_they_do() -> None:
+def test_every_bug_and_every_correct_kernel_has_a_one_line_description() -> None:
     texts = [(name, bug.sentence) for name, bug in (*BUGS.items(), *RACES.items())]
-    texts += [(whole.name, whole.kernel.py_func.__doc__) for whole in CORRECT.values()]
+    texts += [(correct.name, correct.kernel.py_func.__doc__) for correct in CORRECT.values()]
     texts += [(name, ordered.__doc__) for ordered, name in ORDERED.items()]
     assert [name for name, text in texts if not text.endswith(".") or "\n" in text] == []

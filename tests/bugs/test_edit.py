@@ -20,11 +20,11 @@ def sums(v):
 
 
 def test_the_lines_of_a_hunk_replace_those_of_the_source() -> None:
-    made = edit([sums], "-    return a + b\n+    c = a * b\n+    return c - 1", "product")
-    assert (sums(4), made.function(4)) == (10, 24)
+    product = edit([sums], "-    return a + b\n+    c = a * b\n+    return c - 1", "product")
+    assert (sums(4), product.function(4)) == (10, 24)
 
 
-def test_an_edit_of_a_part_changes_what_the_last_function_calls() -> None:
+def test_an_edit_of_a_helper_changes_the_function_that_calls_it() -> None:
     hunks = "-    return v + 1\n+    return v - 1\n@@\n-    return a + b\n+    return a - 2 * b"
     assert edit([helper, sums], hunks, "both").function(4) == -3
     assert sums(4) == 10
@@ -32,15 +32,15 @@ def test_an_edit_of_a_part_changes_what_the_last_function_calls() -> None:
 
 def test_marked_lines_are_those_of_the_edited_source() -> None:
     hunks = "-    a = helper(v)\n+    a = v\n     b = helper(v)  # BUG\n+    b += 1  # BUG"
-    made = edit([sums], hunks, "marked")
-    lines, first = inspect.getsourcelines(made.function)
+    marked = edit([sums], hunks, "marked")
+    lines, first = inspect.getsourcelines(marked.function)
     assert first == 1
-    assert [lines[k - 1].strip() for k in sorted(made.lines)] == [
+    assert [lines[k - 1].strip() for k in sorted(marked.lines)] == [
         "b = helper(v)  # BUG",
         "b += 1  # BUG",
     ]
 
 
-def test_the_error_of_an_edit_that_does_not_fit_names_it() -> None:
+def test_the_error_of_an_edit_that_does_not_apply_names_it() -> None:
     with pytest.raises(ValueError, match="the edit 'bad': expected these lines once"):
         edit([sums], "-    return a", "bad")

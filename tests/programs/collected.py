@@ -1,4 +1,4 @@
-"""Collects the programs of tests/data/programs, a file for each field, and runs one."""
+"""Collects and runs the programs of tests/data/programs, one file per field."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["PROGRAMS", "Program", "run"]
 
 
 @contextmanager
-def stood_in() -> Iterator[None]:
-    """Let `numba.cuda` mean gpukit for a while."""
+def numba_cuda_replaced() -> Iterator[None]:
+    """Replace `numba.cuda` by gpukit inside a `with` block."""
     standin.install()
     try:
         yield
@@ -25,15 +25,15 @@ def stood_in() -> Iterator[None]:
         standin.uninstall()
 
 
-with stood_in():
+with numba_cuda_replaced():
     for file in sorted((ROOT / "tests" / "data" / "programs").glob("*.py")):
         importlib.import_module(f"tests.data.programs.{file.stem}")
 
 
 def run(program: Program) -> int:
-    """Run a program and compare; return how many results it gave."""
+    """Run a program and compare its results with their references; return their number."""
     count = 0
-    with stood_in(), np.errstate(all="ignore"):
+    with numba_cuda_replaced(), np.errstate(all="ignore"):
         for got, wanted in program.run():
             compare(got, wanted, program.tolerance)
             count += 1

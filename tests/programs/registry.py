@@ -1,4 +1,4 @@
-"""The programs of tests/data/programs, and how a result is compared with its reference."""
+"""The registry of programs, and the comparison of a result with its reference."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 Pairs = Iterator[tuple[Any, Any]]
 
-# What a sum of some hundred rounded products may be off by, relative to the largest value.
+# The error of a sum of some hundred rounded products, relative to the largest value.
 TOLERANCES = {2: 4e-3, 4: 2e-5, 8: 1e-10}
 
 
 class Program(NamedTuple):
-    """A program: each pair that `run` yields is a result and what it has to be.
+    """A program: `run` yields pairs of a result and its reference.
 
-    `warns` names the classes of warnings that checked mode may give.
+    `warns` has the kinds of warnings that checked mode may report.
     """
 
     run: Callable[[], Pairs]
@@ -28,19 +28,19 @@ PROGRAMS: dict[str, Program] = {}
 
 
 def program(*, tolerance: float | None = None, warns: str = "") -> Callable[[Any], Any]:
-    """Put a function that yields pairs of a result and its reference into the corpus."""
+    """Register a function that yields pairs of a result and its reference."""
 
-    def put(run: Callable[[], Pairs]) -> Callable[[], Pairs]:
+    def register(run: Callable[[], Pairs]) -> Callable[[], Pairs]:
         name = f"{run.__module__.rpartition('.')[2]}-{run.__name__}"
         assert name not in PROGRAMS, f"two programs are named {name}"
         PROGRAMS[name] = Program(run, tolerance, tuple(warns.split()))
         return run
 
-    return put
+    return register
 
 
 def compare(got: Any, wanted: Any, tolerance: float | None) -> None:
-    """Fail unless a result has the reference's shape and values; whole numbers must be equal."""
+    """Assert that a result has the shape and values of its reference; integers exactly."""
     got = got.copy_to_host() if hasattr(got, "copy_to_host") else np.asarray(got)
     wanted = np.asarray(wanted)
     assert got.shape == wanted.shape

@@ -1,4 +1,4 @@
-"""Programs as other people write them give the values of their references."""
+"""Programs in the style of other people's code give the results of their references."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ pytestmark = pytest.mark.programs
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_program_gives_the_values_of_its_reference(program: Program) -> None:
+def test_a_program_gives_the_results_of_its_reference(program: Program) -> None:
     assert run(program) > 0

@@ -1,6 +1,6 @@
-"""Programs as other people write them have no finding in checked mode, and the same values.
+"""Programs in the style of other people's code have no finding in checked mode.
 
-A file of its own, so that it runs beside the plain ones.
+A separate file, which xdist can run in parallel with the plain launches.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from tests.programs.collected import PROGRAMS, Program, run
 pytestmark = pytest.mark.programs
 
 
-@pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
+@pytest.mark.skipif(
+    target.wanted() == "cuda", reason="checked mode instruments launches of the CPU target"
+)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_program_has_no_finding_when_checked(program: Program) -> None:
+def test_a_program_has_no_finding_in_checked_mode(program: Program) -> None:
     with process.checking() as reports:
         assert run(program) > 0
     found = [f for report in reports for f in report.findings if f.severity != "info"]
-    alarms = [f for f in found if f.kind not in (*program.warns, "float64")]
-    assert [f"{f.kind}, {Path(f.file).name}:{f.line}: {f.message}" for f in alarms] == []
+    unexpected = [f for f in found if f.kind not in (*program.warns, "float64")]
+    assert [f"{f.kind}, {Path(f.file).name}:{f.line}: {f.message}" for f in unexpected] == []

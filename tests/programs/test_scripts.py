@@ -105,12 +105,12 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("command", SCRIPTS)
-def test_script_prints_what_it_does_on_a_gpu(command, tmp_path, fresh_python):
-    text, words = SCRIPTS[command]
+def test_a_script_prints_what_it_prints_on_a_gpu(command, tmp_path, fresh_python):
+    text, expected = SCRIPTS[command]
     command, name = command.split()
     path = tmp_path / f"{name}.py"
     path.write_text(text)
     done = fresh_python("-m", "gpukit.cli", command, str(path), GPUKIT_TARGET="cpu")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert words in done.stdout
+    assert expected in done.stdout
     assert "False" not in done.stdout
