@@ -1,12 +1,12 @@
-"""A GPU of compute capability 9.0 that is not there, for walks of all that only a GPU runs.
+"""A fake CUDA driver with a GPU of compute capability 9.0, to run code for GPUs without one.
 
-It stands below numba-cuda, where the NVIDIA driver would: device memory is host memory, an event is
-a moment of the host's clock. All above is real. A launch types, compiles and links its kernel as on
-a GPU and turns the arguments into words; then the CPU form of the same kernel does the work on the
-memory that those words name, so that answers are right or wrong as they would be. What a GPU alone
-can tell is how fast it is, and whether its instructions do what their CPU forms say.
+It replaces the NVIDIA driver below numba-cuda: device memory is host memory, and an event is a time
+of the host's clock. All layers above are real. A launch types, compiles and links its kernel as on
+a GPU and marshals the arguments; then the same kernel runs on the CPU target with these arguments,
+so that results are as right or wrong as on a GPU. Only a real GPU can show its speed, and whether
+its instructions do the same as their CPU forms.
 
-`PYTHONPATH=tests/gpu/startup:.` gives it to a process and to all that it starts.
+`PYTHONPATH=tests/gpu/startup:.` installs it in a process and its child processes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from typing import Any
 import numpy as np
 
 CAPABILITY = (9, 0)
-
-
 LIMITS = {
     "MULTIPROCESSOR_COUNT": 132,
     "MAX_THREADS_PER_MULTIPROCESSOR": 2048,
@@ -37,7 +35,7 @@ LIMITS = {
 
 
 class Device(SimpleNamespace):
-    """A device, to which there can be weak references, with the attributes that CUDA names."""
+    """A device with CUDA's attributes, to which weak references can be made."""
 
     def __getattr__(self, name: str) -> Any:
         from numba.cuda.cudadrv import driver
@@ -54,11 +52,11 @@ DEVICE = Device(
     supports_fp8=True,
     supports_float16=True,
 )
-POISON = 0xA5  # device memory holds what somebody left there
+POISON = 0xA5  # fills new device memory, which is uninitialised on a GPU
 
 
 class Calls:
-    """The driver's functions that numba-cuda calls by name."""
+    """The driver functions that numba-cuda calls by name."""
 
     is_available = True
     initialization_error = None
@@ -68,7 +66,7 @@ class Calls:
         self.broken = ""
 
     def check(self) -> None:
-        """Raise what a GPU answers after an illegal access, to every call from then on."""
+        """Raise the error with which every call fails after an illegal access."""
         if self.broken:
             from numba.cuda.cudadrv import driver
 
@@ -91,7 +89,7 @@ class Calls:
         self.cuMemsetD8(to, value, count)
 
     def cuStreamSynchronize(self, stream: int) -> None:
-        """All work is done when it is asked for."""
+        """Do nothing: all work is synchronous."""
 
     def cuEventRecord(self, event: int, stream: int) -> None:
         self.recorded[event] = time.perf_counter()
@@ -106,7 +104,7 @@ class Calls:
 class Context:
     """The context of the one device."""
 
-    device = weakref.proxy(DEVICE)  # as numba-cuda's, which nothing can hash
+    device = weakref.proxy(DEVICE)  # unhashable, as numba-cuda's is
 
     def __init__(self) -> None:
         self.handles = itertools.count(1)
@@ -119,7 +117,7 @@ class Context:
         return driver.MemoryPointer(self, driver.binding.CUdeviceptr(address), size, owner=buffer)
 
     def synchronize(self) -> None:
-        """All work is done when it is asked for."""
+        """Do nothing: all work is synchronous."""
 
     def create_stream(self) -> Any:
         from numba.cuda.cudadrv import driver
@@ -149,7 +147,7 @@ class Context:
 
 
 class Runtime:
-    """Knows the one context."""
+    """The runtime, with one context."""
 
     def __init__(self) -> None:
         self.context = Context()
@@ -163,7 +161,7 @@ class Runtime:
 
 
 def install() -> None:
-    """Put the fake in the driver's place in this process, once somebody asks for a GPU."""
+    """Replace the driver in this process, when a GPU is first looked for."""
     from gpukit import target
 
     target.gpu_count = lambda: (1, "1 NVIDIA GPU(s) found")  # a fake one
@@ -172,7 +170,7 @@ def install() -> None:
 
 @functools.cache
 def _patched() -> None:
-    """Replace what numba-cuda asks of the driver."""
+    """Replace the driver functions that numba-cuda uses."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import devicearray, devices, driver
 
@@ -181,32 +179,31 @@ def _patched() -> None:
     driver._to_core_stream = lambda stream: stream
     devicearray._to_strided_memory_view = _moved(devicearray._to_strided_memory_view)
     dispatcher.LaunchConfig = SimpleNamespace
-    dispatcher._Kernel.launch = _told(dispatcher._Kernel.launch)
+    dispatcher._Kernel.launch = _recorded(dispatcher._Kernel.launch)
     dispatcher.launch = _launch
 
 
 # ---- launches -------------------------------------------------------------------------------
 
-_now = threading.local()  # the kernel that is being launched, and its arrays from the host
-_done: dict[Any, Any] = {}  # kernels of the CPU, by the function that they run
+_current = threading.local()  # the kernel that is being launched, and its copies of host arrays
+_cpu_kernels: dict[Any, Any] = {}  # kernels of the CPU target, by Python function
 
 
-def _told(real: Any) -> Any:
-    """Return numba-cuda's launch of a compiled kernel; `_launch` has to know which it is."""
+def _recorded(real: Any) -> Any:
+    """Return numba-cuda's launch of a compiled kernel, which records the kernel for `_launch`."""
 
     def launch(self: Any, *arguments: Any, **named: Any) -> None:
-        _now.kernel, _now.moved = self, []
+        _current.kernel, _current.moved = self, []
         real(self, *arguments, **named)
-        _now.moved.clear()
+        _current.moved.clear()
 
     return launch
 
 
 def _launch(stream: Any, config: Any, kernel: str, *words: Any) -> None:
-    """Do what a GPU would, given the words that a launch hands to the driver.
+    """Run a kernel on the CPU target, with the parameter words that a launch passes to the driver.
 
-    As there an access outside an array is no exception with a line: it ends all that the process
-    still wants of the GPU.
+    As on a GPU, an out-of-bounds access is no exception with a line: every later call fails.
     """
     from numba.cuda.cudadrv import driver
 
@@ -214,22 +211,22 @@ def _launch(stream: Any, config: Any, kernel: str, *words: Any) -> None:
     from gpukit.cpu import dispatcher
 
     driver.driver.check()
-    compiled = _now.kernel
+    compiled = _current.kernel
     function = compiled.py_func
-    if function not in _done:
-        _done[function] = dispatcher.jit(function)
-    left = iter(words)
-    arguments = [_argument(kind, left) for kind in compiled.argument_types]
-    assert next(left, None) is None, f"{kernel} was given more than its arguments"
+    if function not in _cpu_kernels:
+        _cpu_kernels[function] = dispatcher.jit(function)
+    remaining = iter(words)
+    arguments = [_argument(kind, remaining) for kind in compiled.argument_types]
+    assert next(remaining, None) is None, f"{kernel} got more words than its parameters take"
     try:
-        _done[function][config.grid, config.block, 0, config.shmem_size](*arguments)
+        _cpu_kernels[function][config.grid, config.block, 0, config.shmem_size](*arguments)
     except errors.GpukitError as error:
         driver.driver.broken = str(error)
         driver.driver.check()
 
 
 def _argument(kind: Any, words: Iterator[Any]) -> Any:
-    """Return the argument that the next words stand for."""
+    """Return the argument that the next words encode."""
     from numba.cuda import types
     from numba.cuda.np import numpy_support
 
@@ -252,9 +249,9 @@ def _argument(kind: Any, words: Iterator[Any]) -> Any:
 
 
 def _moved(real: Any) -> Any:
-    """Return numba-cuda's way to bring an argument to the device, on memory of ours."""
+    """Return numba-cuda's conversion of an argument, with copies of host arrays in fake memory."""
 
-    def bring(value: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> Any:
+    def convert(value: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> Any:
         if not isinstance(value, np.ndarray):
             return real(value, stream, copy, user_explicit)
         from numba import cuda
@@ -263,9 +260,9 @@ def _moved(real: Any) -> Any:
 
         if config.CUDA_WARN_ON_IMPLICIT_COPY and not user_explicit:
             warnings.warn(NumbaPerformanceWarning("Host array used in CUDA kernel"), stacklevel=2)
-        assert value.flags.forc, "as many bytes as it has elements are copied, one after the other"
+        assert value.flags.forc, "numba-cuda copies nbytes from the address of the array"
         moved = cuda.to_device(value)
-        _now.moved.append(moved)  # what comes back only knows its address
+        _current.moved.append(moved)  # keeps it alive: the result has only its address
         return real(moved, stream, copy, user_explicit)[0], True
 
-    return bring
+    return convert

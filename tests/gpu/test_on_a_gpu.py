@@ -1,6 +1,6 @@
-"""What only makes sense on a GPU: arrays that stay there, its clock, other libraries' memory.
+"""Tests for GPUs only: arrays that stay on the device, events, memory of other libraries.
 
-On a driver that is not there, `tests/gpu/test_walk.py` walks these tests too.
+`tests/gpu/test_walk.py` also runs these tests, on a fake driver.
 """
 
 import numpy as np
@@ -20,46 +20,46 @@ def numbers(n):
 
 def test_a_result_stays_on_the_gpu_where_its_inputs_are():
     x = cuda.to_device(numbers(1000))
-    made = vector.vector_add(x, x)
-    assert launch.is_device_array(made)
-    np.testing.assert_array_equal(made.copy_to_host(), 2 * numbers(1000))
+    result = vector.vector_add(x, x)
+    assert launch.is_device_array(result)
+    np.testing.assert_array_equal(result.copy_to_host(), 2 * numbers(1000))
 
 
-def test_work_in_a_stream_is_done_when_the_stream_is():
+def test_work_in_a_stream_is_done_after_synchronizing_the_stream():
     stream = cuda.stream()
     x = cuda.to_device(numbers(1000), stream)
-    made = vector.saxpy(2.0, x, x, stream=stream)
-    host = made.copy_to_host(stream=stream)
+    result = vector.saxpy(2.0, x, x, stream=stream)
+    host = result.copy_to_host(stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(host, 3 * numbers(1000))
 
 
-def test_sixteen_bytes_at_once_are_loaded_only_where_the_address_allows_it():
+def test_16_byte_loads_are_used_only_for_aligned_arrays():
     x = cuda.to_device(numbers(1001))
     assert reduce.sum(x[1:], variant="vectorized") == numbers(1001).sum()
 
 
-def test_checked_mode_looks_at_a_kernel_on_arrays_of_the_gpu():
+def test_checked_mode_runs_a_kernel_on_device_arrays():
     x, out = cuda.to_device(numbers(256)), cuda.to_device(np.full(256, np.nan, np.float32))
     report = gpukit.check(vector.vector_add_kernel)[1, 256](x, x, out)
     assert not report.findings
     np.testing.assert_array_equal(out.copy_to_host(), 2 * numbers(256))
 
 
-def test_one_array_given_twice_is_one_array_in_checked_mode():
+def test_one_array_passed_twice_is_one_array_in_checked_mode():
     x = cuda.to_device(numbers(256))
     gpukit.profile(vector.vector_add_kernel)[1, 256](x, x, x)
     np.testing.assert_array_equal(x.copy_to_host(), 2 * numbers(256))
 
 
-def test_the_clock_of_the_gpu_measures_a_launch(monkeypatch):
+def test_events_measure_a_launch(monkeypatch):
     monkeypatch.setattr(gpu, "FLUSHED", 1 << 16)
     works, failed = gpu.sides(cases.make("saxpy", quick=True))
     assert gpu.Events()(works[timing.OURS]) > 0
     assert failed == {}
 
 
-def test_a_gpu_has_a_name_and_ceilings(monkeypatch):
+def test_the_name_and_ceilings_of_a_gpu_are_measured(monkeypatch):
     monkeypatch.setattr(ceilings, "COPIED", 1 << 16)
     found = ceilings.measure()
     assert gpu.device_name()
@@ -69,15 +69,15 @@ def test_a_gpu_has_a_name_and_ceilings(monkeypatch):
 
 @pytest.mark.parametrize("library", ["cupy", "torch"])
 def test_arrays_of_another_library_are_used_in_place(library):
-    there = pytest.importorskip(library)
-    x = there.arange(1000, dtype=there.float32)
+    module = pytest.importorskip(library)
+    x = module.arange(1000, dtype=module.float32)
     x = x.cuda() if library == "torch" else x
     vector.saxpy(2.0, x, x, out=x)
     np.testing.assert_array_equal(cuda.as_cuda_array(x).copy_to_host(), 3 * numbers(1000))
 
 
 @pytest.mark.parametrize("name", ["vector_add", "gelu", "sum_shuffle", "matmul_tiled"])
-def test_cupy_comes_to_the_same_answer(name):
+def test_cupy_computes_the_same_results(name):
     cupy = pytest.importorskip("cupy")
     comparison = cases.make(name, quick=True)
     expected = comparison.expected()

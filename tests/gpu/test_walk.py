@@ -1,6 +1,6 @@
-"""A walk of all that runs on a GPU, on a driver that is not there (`fake_driver`).
+"""Runs all code for GPUs on a fake driver (`fake_driver`).
 
-Needs NVIDIA's compilers (`make codegen`), for kernels are compiled and linked as at a launch.
+Needs NVIDIA's compilers (`make codegen`), as kernels are compiled and linked like at a launch.
 """
 
 import json
@@ -17,7 +17,7 @@ ROOT = HERE.parent.parent
 
 
 def on_the_gpu(*command, folder=ROOT, libraries=False):
-    """Run Python in a process that believes in a GPU; with libraries it believes in those too."""
+    """Run Python in a process with a fake GPU, and with `libraries` with fake CuPy and PyTorch."""
     path = [HERE / "startup", ROOT, *([HERE / "libraries"] if libraries else [])]
     return subprocess.run(
         [sys.executable, *map(str, command)],
@@ -32,7 +32,7 @@ def on_the_gpu(*command, folder=ROOT, libraries=False):
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory):
-    """What `gpu_run.py` brings back of three kernels, started from another folder."""
+    """The results of `gpu_run.py`, started from another folder."""
     folder = tmp_path_factory.mktemp("run")
     done = on_the_gpu(
         ROOT / "benchmarks" / "gpu_run.py",
@@ -48,24 +48,24 @@ def figures(tmp_path_factory):
     return json.loads((folder / "gpu.json").read_text(encoding="utf-8"))
 
 
-def test_a_gpu_run_measures_kernels_whose_answers_are_right(figures):
+def test_a_gpu_run_measures_kernels_with_right_answers(figures):
     assert [r["kernel"] for r in figures["results"]] == ["fill", "sum_vectorized"]
     assert (figures["wrong"], figures["died"], figures["left_out"]) == ({}, {}, [])
     assert figures["environment"]["capability"] == [9, 0]
 
 
-def test_a_gpu_run_measures_the_library_that_works_and_names_the_one_that_fails(figures):
+def test_a_gpu_run_measures_working_libraries_and_names_failing_ones(figures):
     for result in figures["results"]:
         assert set(result["seconds"]) == {"gpukit", "CuPy"}
         assert result["failed"] == {"PyTorch": "RuntimeError: the driver is too old"}
 
 
-def test_a_gpu_run_knows_the_ceilings_of_tensor_cores(figures):
+def test_a_gpu_run_reports_the_ceilings_of_tensor_cores(figures):
     ceilings = figures["ceilings"][0]
     assert ceilings["tensor"]["bf16"] == 2 * ceilings["tensor"]["tf32"] > 10 * ceilings["flops"]
 
 
-def test_the_bench_times_kernels_by_the_clock_of_the_gpu():
+def test_bench_times_kernels_with_events_of_the_gpu():
     code = (
         "from gpukit import cli; from gpukit.bench import ceilings; ceilings.COPIED = 1 << 16\n"
         "raise SystemExit(cli.main(['bench', 'fill', '--quick', '--json']))"
@@ -77,7 +77,7 @@ def test_the_bench_times_kernels_by_the_clock_of_the_gpu():
     assert set(result["gpu"]) == {"gpukit", "CuPy"}
 
 
-def test_a_first_kernel_compiles_with_a_numpy_that_has_no_row_stack():
+def test_a_kernel_compiles_with_a_numpy_without_row_stack():
     code = (
         "import numpy as np; del np.row_stack\n"
         "from gpukit.kernels import vector\n"
@@ -87,7 +87,7 @@ def test_a_first_kernel_compiles_with_a_numpy_that_has_no_row_stack():
     assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr
 
 
-def test_tests_of_kernels_can_be_collected_on_a_gpu():
+def test_tests_of_kernels_are_collected_on_a_gpu():
     done = on_the_gpu("-m", "pytest", "tests/kernels", "tests/primitives", "--collect-only", "-q")
     assert done.returncode == 0, done.stdout[-3000:]
 

@@ -1,4 +1,4 @@
-"""Code from a real compile, where numba-cuda is installed; a reason where it is not."""
+"""Machine code from a real compilation, or the reason why there is none."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ def square(x):
 
 
 def busy(**options):
-    """A kernel that wants many registers, with a device function and a closure."""
+    """A kernel that needs many registers, with a device function and a closure."""
     rounds = 8
 
     @cuda.jit(**options)
@@ -65,27 +65,27 @@ def impossible_kernel(out):
     out[0] = no_such_name  # noqa: F821
 
 
-def test_registers_are_none_with_what_to_install_where_no_compiler_is(monkeypatch):
+def test_without_a_compiler_the_reason_says_what_to_install(monkeypatch):
     monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
     answer = code(nothing_kernel, (VECTOR,))
     assert answer.registers is None
     assert "pip install -c constraints.txt -e '.[cuda13]'" in answer.reason
 
 
-def test_build_without_a_compiler_answers_for_every_capability(monkeypatch):
+def test_without_a_compiler_every_capability_has_the_reason(monkeypatch):
     monkeypatch.setattr(gpu_code, "missing", lambda: "none here")
     expected = {capability: Code(None, "none here") for capability in CAPABILITIES}
     assert build(nothing_kernel, (VECTOR,), CAPABILITIES) == expected
 
 
-def test_arguments_that_no_kernel_takes_are_a_reason(monkeypatch):
+def test_invalid_arguments_are_a_reason(monkeypatch):
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     answer = code(nothing_kernel, ([1, 2],))
     assert answer.registers is None
     assert "argument 1 is of type list" in answer.reason
 
 
-def test_child_that_dies_is_a_reason(monkeypatch, tmp_path):
+def test_a_crash_of_the_child_process_is_a_reason(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
     child.write_text("raise SystemExit('the compiler is broken')", encoding="utf-8")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
@@ -94,29 +94,29 @@ def test_child_that_dies_is_a_reason(monkeypatch, tmp_path):
     assert answer == Code(None, "the GPU compiler failed: the compiler is broken")
 
 
-def test_failure_is_not_remembered(monkeypatch, tmp_path):
+def test_a_failure_is_not_cached(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     monkeypatch.setattr(gpu_code, "CHILD", child)
-    said = json.dumps([[{"registers": 30, "spilled": 0, "stack": 0, "tool": "t"}]])
+    output = json.dumps([[{"registers": 30, "spilled": 0, "stack": 0, "tool": "t"}]])
     answers = []
-    for text in ("raise SystemExit('the compiler is broken')", f"print({said!r})"):
+    for text in ("raise SystemExit('the compiler is broken')", f"print({output!r})"):
         child.write_text(text, encoding="utf-8")
         answers.append(code(nothing_kernel, (VECTOR, VECTOR, 1)).registers)
     assert answers == [None, 30]
 
 
-def test_child_is_heard_through_other_output(monkeypatch, tmp_path):
+def test_other_output_of_the_child_process_is_ignored(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
-    said = json.dumps([[{"registers": 31, "spilled": 0, "stack": 0, "tool": "t"}]])
-    child.write_text(f"print('chatter'); print({said!r})", encoding="utf-8")
+    output = json.dumps([[{"registers": 31, "spilled": 0, "stack": 0, "tool": "t"}]])
+    child.write_text(f"print('chatter'); print({output!r})", encoding="utf-8")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     monkeypatch.setattr(gpu_code, "CHILD", child)
     assert code(nothing_kernel, (VECTOR, 2)) == Code(31, tool="t")
 
 
 @pytest.mark.compilers
-def test_compiler_is_found():
+def test_the_compiler_is_found():
     assert missing() == ""
 
 
@@ -128,20 +128,20 @@ def test_registers_are_counted_for_every_capability():
 
 
 @pytest.mark.compilers
-def test_registers_say_which_tools_counted():
+def test_the_result_names_the_versions_of_the_compilers():
     tool = code(nothing_kernel, (VECTOR,)).tool
     assert tool.startswith("numba-cuda ")
     assert ", nvJitLink " in tool
 
 
 @pytest.mark.compilers
-def test_kernel_with_more_work_needs_more_registers():
+def test_a_kernel_with_more_work_needs_more_registers():
     little = code(nothing_kernel, (VECTOR,))
     assert little.registers < code(busy(), (VECTOR, VECTOR, VECTOR)).registers
 
 
 @pytest.mark.compilers
-def test_max_registers_is_kept_and_what_does_not_fit_is_spilled():
+def test_max_registers_limits_registers_and_spills_the_rest():
     answer = code(busy(max_registers=16), (VECTOR, VECTOR, VECTOR))
     assert answer.registers <= 24
     assert answer.spilled > 0
@@ -154,7 +154,7 @@ def test_grid_sync_is_linked_with_the_device_runtime(how):
 
 
 @pytest.mark.compilers
-def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
+def test_an_lto_build_as_at_a_launch_has_no_ptx():
     (answer,) = build(busy(), (VECTOR, VECTOR, VECTOR), [(9, 0, LTO)]).values()
     assert (answer.reason, answer.ptx) == ("", "")
     assert answer.registers >= 16
@@ -162,31 +162,31 @@ def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
 
 
 @pytest.mark.compilers
-def test_an_unlisted_build_has_no_machine_code_as_text_and_the_same_numbers():
+def test_an_unlisted_build_has_no_disassembly_and_the_same_registers():
     wanted = [(8, 0), (8, 0, UNLISTED)]
     listed, unlisted = build(busy(), (VECTOR, VECTOR, VECTOR), wanted).values()
     assert listed.sass
     assert unlisted.ptx
-    # Each compile gives the kernel another name in its PTX.
+    # Each compilation gives the kernel another name in its PTX.
     assert unlisted == dataclasses.replace(listed, sass="", ptx=unlisted.ptx)
 
 
 @pytest.mark.compilers
-def test_kernel_that_does_not_compile_is_a_reason():
+def test_a_compile_error_is_a_reason():
     answer = code(impossible_kernel, (VECTOR,))
     assert answer.registers is None
     assert "no_such_name" in answer.reason
 
 
 @pytest.mark.compilers
-def test_measuring_leaves_numba_cuda_out_of_this_process():
+def test_building_does_not_import_numba_cuda_in_this_process():
     before = "numba.cuda.dispatcher" in sys.modules
     code(nothing_kernel, (VECTOR, VECTOR))
     assert ("numba.cuda.dispatcher" in sys.modules) == before
 
 
 @pytest.mark.compilers
-def test_script_under_the_stand_in_is_measured(fresh_python, tmp_path):
+def test_a_kernel_of_a_script_under_the_stand_in_is_built(fresh_python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import numpy as np\n"
@@ -208,10 +208,10 @@ def test_script_under_the_stand_in_is_measured(fresh_python, tmp_path):
     assert (done.stderr, done.stdout.strip()) == ("", "counted")
 
 
-def test_many_kernels_are_answered_in_their_order(monkeypatch, tmp_path):
+def test_results_of_many_kernels_are_in_their_order(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
-    said = [[{"registers": n}] for n in (11, 12)]
-    child.write_text(f"print({json.dumps(said)!r})", encoding="utf-8")
+    output = [[{"registers": n}] for n in (11, 12)]
+    child.write_text(f"print({json.dumps(output)!r})", encoding="utf-8")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     monkeypatch.setattr(gpu_code, "CHILD", child)
     jobs = [(nothing_kernel, (VECTOR,)), (nothing_kernel, ([1],)), (nothing_kernel, (VECTOR,))]
@@ -220,13 +220,13 @@ def test_many_kernels_are_answered_in_their_order(monkeypatch, tmp_path):
     assert "argument 1 is of type list" in answers[1].reason
 
 
-def test_many_kernels_without_a_compiler_are_a_reason_each(monkeypatch):
+def test_without_a_compiler_each_of_many_kernels_has_the_reason(monkeypatch):
     monkeypatch.setattr(gpu_code, "missing", lambda: "none here")
     answers = build_many([(nothing_kernel, (VECTOR,))] * 2, [(9, 0)])
     assert answers == [{(9, 0): Code(None, "none here")}] * 2
 
 
-def test_many_kernels_of_a_child_that_dies_are_a_reason_each(monkeypatch, tmp_path):
+def test_after_a_crash_of_the_child_process_each_kernel_has_the_reason(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
     child.write_text("raise SystemExit('the compiler is broken')", encoding="utf-8")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
@@ -237,9 +237,9 @@ def test_many_kernels_of_a_child_that_dies_are_a_reason_each(monkeypatch, tmp_pa
 
 @pytest.mark.compilers
 def test_ptx_and_machine_code_name_the_source_line():
-    made = code(busy(), (VECTOR, VECTOR, VECTOR))
-    assert f'"{__file__}"' in made.ptx
-    assert f'File "{__file__}"' in made.sass
+    built = code(busy(), (VECTOR, VECTOR, VECTOR))
+    assert f'"{__file__}"' in built.ptx
+    assert f'File "{__file__}"' in built.sass
 
 
 @pytest.mark.compilers

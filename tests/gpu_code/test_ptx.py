@@ -1,4 +1,4 @@
-"""Reading PTX: the statements of the kernel, their source lines, and names one can read."""
+"""Parsing PTX: the statements of the kernel, their source lines, and demangled names."""
 
 from gpukit.gpu_code import ptx
 
@@ -37,12 +37,12 @@ def test_statements_are_those_of_the_kernel_without_declarations():
     ]
 
 
-def test_a_statement_knows_its_source_line():
+def test_a_statement_has_its_source_line():
     assert [one.line for one in ptx.parse(TEXT)] == [7, 9, 9, 9, 10]
     assert {one.file for one in ptx.parse(TEXT)} == {"/book/kernel.py"}
 
 
-def test_the_kernel_has_its_own_name_and_not_that_of_its_types():
+def test_the_mangled_name_is_replaced_by_the_name_of_the_kernel():
     assert ptx.parse(TEXT, "saxpy")[0].text == "ld.param.u64 \t%rd1, [saxpy_param_0];"
 
 

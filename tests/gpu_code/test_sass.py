@@ -1,4 +1,4 @@
-"""Reading machine code: instructions, their source lines, loops, and what they are made of."""
+"""Parsing machine code (SASS): instructions, their source lines, loops and instruction mixes."""
 
 import pytest
 
@@ -27,12 +27,12 @@ LISTING = """
 """
 
 
-def of(*lines):
-    """The instructions of a listing with these texts, 16 bytes each."""
+def instructions(*lines):
+    """Return the parsed instructions of a listing, 16 bytes each."""
     return sass.parse("\n".join(f"/*{16 * n:04x}*/ {text} ;" for n, text in enumerate(lines)))
 
 
-def test_instructions_are_read_in_their_order():
+def test_instructions_are_parsed_in_order():
     assert [one.opcode for one in sass.parse(LISTING)] == [
         "LDC",
         "EXIT",
@@ -46,16 +46,16 @@ def test_instructions_are_read_in_their_order():
     ]
 
 
-def test_an_instruction_knows_its_source_line():
+def test_an_instruction_has_its_source_line():
     read = [(one.file, one.line) for one in sass.parse(LISTING) if one.opcode == "STG.E"]
     assert read == [("/book/kernel.py", 10)]
 
 
-def test_a_branch_knows_the_address_it_goes_to():
+def test_a_branch_has_its_target_address():
     assert [one.target for one in sass.parse(LISTING) if one.opcode == "BRA"] == [0x20]
 
 
-def test_padding_behind_the_last_branch_is_left_out():
+def test_padding_after_the_last_branch_is_omitted():
     assert sass.parse(LISTING)[-1].address == 0x80
 
 
@@ -63,7 +63,7 @@ def test_a_listing_without_code_has_no_instructions():
     assert sass.parse("\t.target\tsm_90\n") == []
 
 
-def test_a_loop_reaches_from_the_target_of_a_branch_to_the_branch():
+def test_a_loop_extends_from_the_target_of_a_backward_branch_to_the_branch():
     assert [one.address for one in sass.main_loop(sass.parse(LISTING))] == [
         0x20,
         0x30,
@@ -87,7 +87,7 @@ def test_of_nested_loops_the_inner_one_is_the_main_loop():
 
 
 def test_code_without_a_loop_has_no_main_loop():
-    assert sass.main_loop(of("FFMA R0, R4, R8, R0", "EXIT")) == []
+    assert sass.main_loop(instructions("FFMA R0, R4, R8, R0", "EXIT")) == []
 
 
 def test_the_mix_counts_every_instruction_once():
@@ -113,22 +113,24 @@ def test_the_mix_counts_every_instruction_once():
     ],
 )
 def test_float64_arithmetic_and_conversions_are_double(opcode):
-    (one,) = of(f"{opcode} R4, R2")
+    (one,) = instructions(f"{opcode} R4, R2")
     assert one.double
     assert sass.group_of(opcode) == "double"
 
 
 @pytest.mark.parametrize("opcode", ["FADD", "MUFU.RCP", "LDG.E.64", "I2F.S64", "F2I.S64", "DEPBAR"])
-def test_what_only_moves_or_counts_sixty_four_bits_is_not_double(opcode):
-    (one,) = of(f"{opcode} R4, R2")
+def test_64_bit_moves_and_integer_conversions_are_not_double(opcode):
+    (one,) = instructions(f"{opcode} R4, R2")
     assert not one.double
 
 
-def test_a_predicate_is_no_part_of_the_opcode():
+def test_a_predicate_is_not_part_of_the_opcode():
     predicated = ["@P0 FADD R1, R2, R3", "@!PT FADD R1, R2, R3", "@!UP1 UIADD3 UR1, UR2, UR3, URZ"]
-    assert [one.opcode for one in of(*predicated)] == ["FADD", "FADD", "UIADD3"]
+    assert [one.opcode for one in instructions(*predicated)] == ["FADD", "FADD", "UIADD3"]
 
 
-def test_wide_accesses_are_those_of_sixteen_bytes_by_their_kind():
-    code = of("LDG.E.128 R4, [R2]", "LDG.E.64 R4, [R2]", "STS.128 [R1], R4", "STS.128 [R2], R4")
+def test_wide_accesses_count_16_byte_accesses_by_opcode():
+    code = instructions(
+        "LDG.E.128 R4, [R2]", "LDG.E.64 R4, [R2]", "STS.128 [R1], R4", "STS.128 [R2], R4"
+    )
     assert sass.wide_accesses(code) == {"LDG": 1, "STS": 2}
