@@ -1,4 +1,4 @@
-"""A notebook kernel of its own, as JupyterLab starts one, and what its cells show."""
+"""Runs cells in a Jupyter kernel, started as JupyterLab does, and returns their output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECONDS_PER_CELL = 120
 
 
 class Shown(NamedTuple):
-    """What a cell wrote and returned, and the error that stopped it, or an empty string."""
+    """The output of a cell, and its error or an empty string."""
 
     text: str
     error: str
@@ -29,35 +29,35 @@ class Notebook:
     def run(self, cell: str) -> Shown:
         """Run a cell and wait until it is done."""
         texts: list[str] = []
-        places: dict[str | None, int] = {}  # in `texts`, of displays that may change
+        indices: dict[str | None, int] = {}  # of displays in `texts`, which may be updated
         errors: list[str] = []
 
-        def see(message: dict[str, Any]) -> None:
+        def collect(message: dict[str, Any]) -> None:
             content = message["content"]
             if message["msg_type"] == "stream":
                 texts.append(content["text"])
             elif message["msg_type"] in ("execute_result", "display_data", "update_display_data"):
                 display = content.get("transient", {}).get("display_id")
                 if message["msg_type"] != "update_display_data":
-                    places[display] = len(texts)
+                    indices[display] = len(texts)
                     texts.append("")
                 text = content["data"].get("text/plain", "")
-                texts[places[display]] = text and f"{text}\n"  # a status line ends as ""
+                texts[indices[display]] = text and f"{text}\n"  # a status line ends as ""
             elif message["msg_type"] == "error":
                 errors.append(f"{content['ename']}: {content['evalue']}")
 
-        self._client.execute_interactive(cell, output_hook=see, timeout=SECONDS_PER_CELL)
+        self._client.execute_interactive(cell, output_hook=collect, timeout=SECONDS_PER_CELL)
         return Shown("".join(texts), re.sub(r"\x1b\[[\d;]*m", "", "\n".join(errors)))
 
 
 @contextmanager
 def notebook(folder: Any = ROOT, **environment: str) -> Iterator[Notebook]:
-    """Start a kernel in a folder; it ends with the `with` block."""
+    """Start a Jupyter kernel in a folder and shut it down after the `with` block."""
     from jupyter_client.manager import start_new_kernel
 
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    around = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default", **environment}
-    manager, client = start_new_kernel(kernel_name="python3", env=around, cwd=str(folder))
+    full = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default", **environment}
+    manager, client = start_new_kernel(kernel_name="python3", env=full, cwd=str(folder))
     try:
         yield Notebook(client)
     finally:

@@ -1,4 +1,4 @@
-"""Fixtures and marks of the whole suite.
+"""Fixtures and marks of the whole test suite.
 
 The suite runs on the cpu target unless GPUKIT_TARGET says otherwise: `GPUKIT_TARGET=cuda make test`
 runs the same test bodies on a GPU.
@@ -28,32 +28,32 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # Set before any test module imports gpukit.cuda or matplotlib.
 os.environ.setdefault("GPUKIT_TARGET", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
-# On a GPU numba-cuda warns of small grids and of arrays from the host, which tests are made of.
+# On a GPU numba-cuda warns of small grids and of host arrays, which most tests use.
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 os.environ.setdefault("NUMBA_CUDA_WARN_ON_IMPLICIT_COPY", "0")
 
-# The first launch of a kernel compiles it, so the time of one example means nothing.
+# No deadlines: the first launch of a kernel compiles it.
 settings.register_profile("gpukit", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("gpukit")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """On a GPU warnings of packages whose versions we do not choose are no errors."""
+    """On a GPU, do not turn warnings into errors: the versions of its packages are not pinned."""
     if os.environ["GPUKIT_TARGET"] == "cuda":
         config.addinivalue_line("filterwarnings", "default")
 
 
-@pytest.hookimpl(tryfirst=True)  # before marks choose what is left out
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects by mark
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ["GPUKIT_TARGET"].strip().lower() == "cuda":
-        mark, reason = "cpu", "says what only the CPU targets promise"
+        mark, reason = "cpu", "tests what only the CPU targets promise"
     else:
         mark, reason = "gpu", "needs a GPU and GPUKIT_TARGET=cuda"
-    left_out = {mark: reason}
+    skipped = {mark: reason}
     if importlib.util.find_spec("numba_cuda") is None:
-        left_out["compilers"] = "needs the GPU compiler: gpukit[cuda13] (no GPU is needed)"
+        skipped["compilers"] = "needs the GPU compiler: gpukit[cuda13] (no GPU is needed)"
     for item in items:
-        for mark, reason in left_out.items():
+        for mark, reason in skipped.items():
             if item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
         if "chromium" in getattr(item, "fixturenames", ()):
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let Python look for cycles seldom, and not among modules and tests, which stay anyway."""
+    """Run the garbage collector seldom, and not on modules and tests, which are never freed."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -70,13 +70,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Break no line for the width of the terminal that the tests are started from."""
+    """Do not wrap output to the width of the terminal in which the tests run."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
 def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run Python with these arguments in a new process, warnings being errors there too."""
+    """Run Python with these arguments in a new process, with warnings as errors."""
 
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
@@ -98,7 +98,7 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
+    """Let SIGINT raise KeyboardInterrupt, even if a shell runs the tests in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -106,13 +106,13 @@ def interruptible() -> Iterator[None]:
 
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run blocks one after another, which adds atomics of floats up in the same order."""
+    """Run blocks sequentially, so that atomic sums of floats are reproducible."""
     monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
 @dataclasses.dataclass
 class Device:
-    """What a grid-stride launch asks of a device."""
+    """The device attributes that size a grid-stride launch."""
 
     MULTIPROCESSOR_COUNT: int
     MAX_THREADS_PER_MULTIPROCESSOR: int
@@ -121,9 +121,9 @@ class Device:
 
 @pytest.fixture
 def use_device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let grids that the device sizes be those of a device with other limits.
+    """Replace the device that sizes grid-stride launches by one with other limits.
 
-    As numba-cuda's, the device is known by a weak proxy: nothing can hash it.
+    The device is a weak proxy, which is unhashable, as in numba-cuda.
     """
     from gpukit import launch
 
@@ -138,8 +138,8 @@ def use_device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def chromium() -> Iterator[Any]:
     """The browser; the test skips where it is not installed.
 
-    Not for the whole session: while it is open an event loop runs in this thread, and other
-    files' tests call asyncio.run.
+    Per module and not per session: while it is open an event loop runs in this thread, and tests of
+    other files call asyncio.run.
     """
     library = pytest.importorskip(
         "playwright.sync_api", reason="playwright is missing: pip install playwright"

@@ -1,8 +1,8 @@
-"""Arrays that are neither NumPy's nor ours."""
+"""Arrays of other libraries, by their interface protocols."""
 
 
 class Foreign:
-    """An array of another library: it can only be asked for its memory."""
+    """An array of another library on the host, with DLPack only."""
 
     def __init__(self, array):
         self.array = array
@@ -15,8 +15,8 @@ class Foreign:
 
 
 class OnGpu:
-    """An array of another library on a GPU: it shows only where its memory is."""
+    """An array of another library on a GPU, with `__cuda_array_interface__` only."""
 
     def __init__(self, array):
-        self.kept = array
+        self.owner = array
         self.__cuda_array_interface__ = array.__cuda_array_interface__

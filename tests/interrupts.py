@@ -1,6 +1,6 @@
-"""Ctrl-C for the processes that test it: it comes once the process is at work, not at a time.
+"""Sends SIGINT to a process under test once it has used some CPU time.
 
-Imported by the scripts that the tests run, which Python finds beside `gpukit`.
+Imported by the scripts that the tests run in new processes.
 """
 
 import contextlib
@@ -10,17 +10,17 @@ import threading
 import time
 from collections.abc import Iterator
 
-# Of the processor, not of the clock: on a loaded machine nothing may have happened after half a
-# second, and a minute may be too short to compile in.
-AT_WORK_S = 0.3
-TOO_LONG_S = 60.0
+# CPU time, not wall time: on a loaded machine nothing may have run after half a second, and a
+# minute may be too short to compile.
+CPU_S = 0.3
+LIMIT_S = 60.0
 
 
 @contextlib.contextmanager
 def coming() -> Iterator[None]:
-    """Send this process SIGINT while the body works; end it with code 9 where that stops nothing.
+    """Send SIGINT to this process while the body runs; exit with code 9 if that has no effect.
 
-    A process whose parent ignores SIGINT, as a shell does for `... &`, ignores it too unless told.
+    The handler is set because a process inherits an ignored SIGINT, as from a shell's `... &`.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     over = threading.Event()
@@ -34,14 +34,14 @@ def coming() -> Iterator[None]:
 
 def _send(over: threading.Event) -> None:
     start = time.process_time()
-    if _wait(over, start + AT_WORK_S):
+    if _wait(over, start + CPU_S):
         os.kill(os.getpid(), signal.SIGINT)
-        if _wait(over, start + TOO_LONG_S):
+        if _wait(over, start + LIMIT_S):
             os._exit(9)
 
 
 def _wait(over: threading.Event, moment: float) -> bool:
-    """Wait until the process has worked that long; return False where the body is over before."""
+    """Wait until the CPU time of the process; return False if the body ends before."""
     while time.process_time() < moment:
         if over.wait(0.01):
             return False

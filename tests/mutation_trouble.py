@@ -1,11 +1,11 @@
-"""A function that answers, dies or hangs, for the test of the pool: a new process imports it."""
+"""A function that returns, exits or hangs, for tests of the process pool."""
 
 import os
 import time
 
 
 def act(item: str) -> str:
-    """Do what the word says; answer any other word in capitals."""
+    """Exit for "die", hang for "hang", and return any other text in capitals."""
     if item == "die":
         os._exit(3)
     if item == "hang":

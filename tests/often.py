@@ -1,4 +1,4 @@
-"""Which parameters of a test every change is tried with; `make test-all` runs them all."""
+"""Selects the rows of parametrised tests that `make test` runs; `make test-all` runs all."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-# Of the rows of a test with one of these marks, every change is tried with one of SHARE.
+# Of the selected rows of a test with one of these marks, one in EVERY runs.
 COSTLY = frozenset(["costly", "watched", "programs", "corpus"])
-SHARE = 4
+EVERY = 4
 
 
 def row(*values: Any, often: bool, name: str | None = None) -> Any:
-    """Return the parameters of one test, which is exhaustive if it does not run often."""
+    """Return one row of parameters, marked exhaustive unless it runs `often`."""
     return pytest.param(*values, id=name, marks=() if often else (pytest.mark.exhaustive,))
 
 
 def each(values: Iterable[Any], step: int) -> list[Any]:
-    """Return one row for each value; the first of every `step` runs often."""
+    """Return one row per value, of which the first of every `step` runs often."""
     return [row(value, often=number % step == 0) for number, value in enumerate(values)]
 
 
 def parameters(test: Any) -> dict[tuple[str, ...], tuple[int, ...]]:
-    """Return the values of a test, together what one `parametrize` gives together.
+    """Return the values of a row, grouped by the `parametrize` mark that sets them.
 
-    They are known by their `id`: in all rows the values of one list are the same objects.
+    Values are compared by `id`: all rows contain the same objects.
     """
     params = test.callspec.params
     names = [mark.args[0] for mark in test.iter_markers("parametrize")]
@@ -36,23 +36,23 @@ def parameters(test: Any) -> dict[tuple[str, ...], tuple[int, ...]]:
 
 
 def covering(rows: Sequence[Mapping[Hashable, Hashable]]) -> set[int]:
-    """Return the places of few rows among which every value of every parameter occurs.
+    """Return the indices of few rows in which every value of every parameter occurs.
 
-    A row gives a value for each parameter. A test of sizes, dtypes and variants runs
-    as often as its longest list is long, not as often as their product. Each next row has the most
-    values that none before it has; of those, the most pairs that some before it have, as a
-    variant and a dtype are one more kernel to compile; of those, the values least used.
+    A test of sizes, dtypes and variants then runs as often as its longest list has values, not as
+    often as their product. Greedily, the next row has the most values that do not occur yet; among
+    such rows, the most pairs that do occur, since each pair of a variant and a dtype is one more
+    kernel to compile; among those, the least used values.
     """
     values = [tuple(row.items()) for row in rows]
     found = Counter(value for row in values for value in row)
-    # Rows with a value that no other has: all rows of a test with one parameter.
-    chosen = {place for place, row in enumerate(values) if any(found[v] == 1 for v in row)}
-    used = Counter(value for place in chosen for value in values[place])
-    pairs = {pair for place in chosen for pair in combinations(values[place], 2)}
+    # Rows with a unique value, such as all rows of a test with one parameter.
+    chosen = {index for index, row in enumerate(values) if any(found[v] == 1 for v in row)}
+    used = Counter(value for index in chosen for value in values[index])
+    pairs = {pair for index in chosen for pair in combinations(values[index], 2)}
     missing = found.keys() - used.keys()
 
-    def worth(place: int) -> tuple[int, int, int]:
-        row = values[place]
+    def worth(index: int) -> tuple[int, int, int]:
+        row = values[index]
         return (
             sum(value in missing for value in row),
             sum(pair in pairs for pair in combinations(row, 2)),
@@ -60,7 +60,7 @@ def covering(rows: Sequence[Mapping[Hashable, Hashable]]) -> set[int]:
         )
 
     while missing:
-        best = max((place for place in range(len(rows)) if place not in chosen), key=worth)
+        best = max((index for index in range(len(rows)) if index not in chosen), key=worth)
         chosen.add(best)
         used.update(values[best])
         pairs.update(combinations(values[best], 2))
@@ -69,22 +69,22 @@ def covering(rows: Sequence[Mapping[Hashable, Hashable]]) -> set[int]:
 
 
 def mark_exhaustive(items: Iterable[Any]) -> None:
-    """Leave rows of a test to `make test-all`: products of its parameters, most of costly ones.
+    """Mark the rows that only `make test-all` runs.
 
-    Of costly tests in one file one begins at the first row, the next at the second and so on, as
-    they often have the same rows.
+    The first costly test of a file runs from its first row on, the second from its second, and so
+    on, as such tests often have the same rows.
     """
     functions: dict[str, list[Any]] = {}
     for item in items:
         if hasattr(item, "callspec") and not item.get_closest_marker("exhaustive"):
             functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    turns: Counter[str] = Counter()
+    offsets: Counter[str] = Counter()
     for name, rows in functions.items():
         chosen = sorted(covering([parameters(row) for row in rows]))
         if not COSTLY.isdisjoint(mark.name for mark in rows[0].iter_markers()):
             file = name.partition("::")[0]
-            chosen = chosen[turns[file] % min(SHARE, len(chosen)) :: SHARE]
-            turns[file] += 1
-        for place, row in enumerate(rows):
-            if place not in chosen:
+            chosen = chosen[offsets[file] % min(EVERY, len(chosen)) :: EVERY]
+            offsets[file] += 1
+        for index, row in enumerate(rows):
+            if index not in chosen:
                 row.add_marker(pytest.mark.exhaustive)

@@ -1,8 +1,8 @@
-"""What gpukit shows in notebooks and browsers, looked at by axe: no serious fault for anybody.
+"""Accessibility of gpukit's output in notebooks and browsers, tested by axe.
 
-axe-core knows the rules of WCAG that a program can judge: names of controls, contrast, tables,
-landmarks of a frame. Each output is judged on a light page, on a dark one, and on a dark notebook
-of a light system.
+axe-core tests the rules of WCAG that can be automated: names of controls, contrast, tables,
+landmarks. Each output is tested on a light page, on a dark one, and in a dark notebook on a light
+system.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.checked import findings, profiled, recordings
 
 pytestmark = pytest.mark.slow
 
-# How the system and the notebook are: its paper, its ink, its links.
+# Color scheme of the system; the notebook's theme, background and text color.
 MODES = {
     "light": ("light", "true", "#ffffff", "#212121"),
     "dark": ("dark", "false", "#111111", "#e0e0e0"),
@@ -58,10 +58,10 @@ def figure() -> str:
 
 
 def history() -> str:
-    """The text of a training, as Jupyter shows it."""
+    """The repr of a training history, as Jupyter shows it."""
     done = nn.History(2, 5, np.geomspace(2, 1, 10), [0.5, 0.75], 3.0)
-    words = repr(done).replace("<", "&lt;")
-    return f"<pre>{words}</pre>"
+    text = repr(done).replace("<", "&lt;")
+    return f"<pre>{text}</pre>"
 
 
 OUTPUTS = {
@@ -95,11 +95,11 @@ def axe():
 
 
 @pytest.fixture
-def faults(chromium, axe, tmp_path):
-    """Open a page in a mode, and return what axe calls serious or critical there."""
+def violations(chromium, axe, tmp_path):
+    """Return a function that opens a page and returns its serious and critical violations."""
     contexts = []
 
-    def judge(text: str, scheme: str) -> list[str]:
+    def analyse(text: str, scheme: str) -> list[str]:
         contexts.append(chromium.new_context(color_scheme=scheme))
         page = contexts[-1].new_page()
         file = tmp_path / "page.html"
@@ -108,7 +108,7 @@ def faults(chromium, axe, tmp_path):
         if "gpukitPlayer" in text and "srcdoc" not in text:
             page.wait_for_selector("html[data-ready]")
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-        # A frame has its own page, which is judged as such.
+        # The page in a frame is tested separately.
         options = {"resultTypes": ["violations"], "iframes": False}
         found = axe.run(page, options=options).response["violations"]
         return [
@@ -118,35 +118,36 @@ def faults(chromium, axe, tmp_path):
             for node in one["nodes"]
         ]
 
-    yield judge
+    yield analyse
     for context in contexts:
         context.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_output_of_a_notebook_has_no_serious_fault(output, mode, faults):
-    scheme, light, paper, ink = MODES[mode]
+def test_output_in_a_notebook_has_no_serious_violation(output, mode, violations):
+    scheme, light, background, color = MODES[mode]
+    style = f"body {{ background: {background}; color: {color} }}"
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>A lesson</title>'
-        f"<style>body {{ background: {paper}; color: {ink} }}</style><body data-jp-theme-light="
-        f'"{light}"><main><h1>A lesson</h1>{OUTPUTS[output]()}</main></body></html>'
+        f'<style>{style}</style><body data-jp-theme-light="{light}"><main><h1>A lesson</h1>'
+        f"{OUTPUTS[output]()}</main></body></html>"
     )
-    assert faults(page, scheme) == []
+    assert violations(page, scheme) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_page_of_its_own_has_no_serious_fault(page, scheme, faults):
-    assert faults(PAGES[page](), scheme) == []
+def test_a_page_has_no_serious_violation(page, scheme, violations):
+    assert violations(PAGES[page](), scheme) == []
 
 
-def test_axe_finds_a_button_without_a_name_and_text_that_is_too_faint(faults):
+def test_axe_finds_a_button_without_a_name_and_text_of_low_contrast(violations):
     page = (
         '<html lang="en"><title>A page</title><main><button></button>'
         '<p style="color: #ccc; background: #fff">faint</p></main></html>'
     )
-    assert [fault.partition(":")[0] for fault in faults(page, "light")] == [
+    assert [one.partition(":")[0] for one in violations(page, "light")] == [
         "button-name",
         "color-contrast",
     ]

@@ -1,4 +1,4 @@
-"""The benchmarks at small sizes: that they run, check answers and report; never how fast."""
+"""The benchmark scripts at small sizes: they run, verify results and report; no speed is tested."""
 
 import dataclasses
 import doctest
@@ -34,10 +34,10 @@ def small(name: str = "vector_add") -> timing.Comparison:
     return cases.make(name, quick=True)
 
 
-# ---- what all scripts share -----------------------------------------------------------------
+# ---- harness --------------------------------------------------------------------------------
 
 
-def test_sides_run_in_turns_and_rounds_that_warm_up_do_not_count() -> None:
+def test_sides_are_interleaved_and_warm_up_rounds_are_not_counted() -> None:
     ran: list[str] = []
     sides = {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}
     found = harness.interleave(sides, 2, prepare=lambda: ran.append("-"))
@@ -45,17 +45,17 @@ def test_sides_run_in_turns_and_rounds_that_warm_up_do_not_count() -> None:
     assert [len(times) for times in found.values()] == [2, 2]
 
 
-def test_no_round_begins_after_the_time_is_up_but_a_few_do() -> None:
+def test_the_time_limit_allows_a_minimum_of_rounds() -> None:
     found = harness.interleave({"a": lambda: None}, 99, seconds=0)
     assert len(found["a"]) == harness.LEAST_ROUNDS
 
 
-def test_columns_of_numbers_are_aligned_to_the_right() -> None:
-    made = harness.markdown(["name", "size", "ms", "%"], [["a", "3 x 4", "1,200.5", "12%"]])
-    assert made.splitlines()[1] == "|---|---|---:|---:|"
+def test_numeric_columns_are_right_aligned() -> None:
+    table = harness.markdown(["name", "size", "ms", "%"], [["a", "3 x 4", "1,200.5", "12%"]])
+    assert table.splitlines()[1] == "|---|---|---:|---:|"
 
 
-def test_examples_in_the_docstrings_of_the_harness_hold() -> None:
+def test_examples_in_the_docstrings_of_the_harness_are_right() -> None:
     assert doctest.testmod(harness).failed == 0
 
 
@@ -76,7 +76,7 @@ def test_the_committed_table_has_a_section_for_every_script() -> None:
         assert f"<!-- {section} end -->" in text
 
 
-def test_the_machine_is_told_without_a_path() -> None:
+def test_the_description_of_the_machine_has_no_path() -> None:
     assert "/" not in harness.machine()
 
 
@@ -85,29 +85,29 @@ def test_the_machine_is_told_without_a_path() -> None:
 
 @pytest.mark.parametrize("name", [*speed.KERNELS, *speed.SCALED])
 @pytest.mark.costly
-def test_both_builds_of_a_kernel_give_the_right_answer(name: str) -> None:
+def test_both_builds_of_a_kernel_compute_the_right_results(name: str) -> None:
     row = speed.measure(small(name), rounds=1)
     assert set(row.median) == {"off", "on", "NumPy"}
 
 
-def test_a_wrong_answer_is_never_timed() -> None:
+def test_a_kernel_with_wrong_results_is_not_timed() -> None:
     right = small()
     wrong = dataclasses.replace(right, expected=lambda: right.expected() + 1)
     with pytest.raises(SystemExit, match="100000 of 100000 values are wrong"):
         speed.measure(wrong, rounds=1)
 
 
-def test_an_element_that_is_not_written_is_a_wrong_answer() -> None:
+def test_an_unwritten_element_is_a_wrong_result() -> None:
     with pytest.raises(SystemExit, match="got nan"):
         speed.check(small(), lambda: None)
 
 
-def test_figures_are_judged_by_side() -> None:
+def test_each_build_is_compared_with_the_target_ratio() -> None:
     times = {"off": 1.2, "on": 1.6, "NumPy": 1.0}
     assert "| off yes, on NO |" in speed.table([speed.Row("kernel", "1", times, times)])
 
 
-def test_pytorch_has_columns_where_it_was_measured() -> None:
+def test_the_table_has_columns_for_pytorch_if_it_was_measured() -> None:
     times = {"off": 1.0, "on": 1.0, "NumPy": 1.0}
     rows = [speed.Row("a", "1", t, t) for t in (times, times | {"PyTorch": 0.5})]
     lines = speed.table(rows).splitlines()
@@ -118,14 +118,14 @@ def test_pytorch_has_columns_where_it_was_measured() -> None:
 def test_speed_prints_a_table_and_writes_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = tmp_path / "speed.json"
-    arguments = ["vector_add", "--quick", "--rounds", "1", "--json", str(made)]
+    out = tmp_path / "speed.json"
+    arguments = ["vector_add", "--quick", "--rounds", "1", "--json", str(out)]
     assert speed.main(arguments) == 0
     assert "| vector_add | 100,000 |" in capsys.readouterr().out
-    assert json.loads(made.read_text())["rows"][0]["median"].keys() == {"off", "on", "NumPy"}
+    assert json.loads(out.read_text())["rows"][0]["median"].keys() == {"off", "on", "NumPy"}
 
 
-def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scaling_restores_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUKIT_THREADS", "3")
     found = speed.scaling(small(), 2, rounds=1)
     assert list(found.median) == ["1", "2"]
@@ -133,65 +133,65 @@ def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) 
     assert "| vector_add | 100,000 | 2 |" in speed.scaling_table([found])
 
 
-def test_host_functions_agree_with_numpy_and_are_held_to_its_time(
+def test_host_functions_are_compared_with_numpy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(strided, "SIZES", {100_000: 1})
     assert strided.main(["--only", "max", "--only", "dot"]) == 0
-    said = capsys.readouterr().out
-    assert "| max | 100,000 |" in said
-    assert "| dot | 100,000 |" in said
+    table = capsys.readouterr().out
+    assert "| max | 100,000 |" in table
+    assert "| dot | 100,000 |" in table
 
 
 @pytest.mark.slow
-def test_a_first_launch_is_right_cold_and_from_the_disk_cache() -> None:
+def test_a_first_launch_is_timed_without_and_with_the_disk_cache() -> None:
     for cached in (False, True):
         passed, used = latency.first_launch(33, cached=cached, numba_first=False)
         assert passed > 0
         assert used >= 0
 
 
-def test_a_child_that_fails_stops_the_benchmark_with_its_error() -> None:
+def test_a_failing_child_process_stops_the_benchmark_with_its_error() -> None:
     with pytest.raises(SystemExit, match="ZeroDivisionError"):
         latency.child("1 / 0")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", compile_time.PROGRAMS)
-def test_the_first_launch_of_a_program_takes_processor_time(name: str) -> None:
+def test_the_cpu_time_of_a_programs_first_launch_is_measured(name: str) -> None:
     assert compile_time.child(harness.ROOT, name) > 0
 
 
 # ---- float32 mathematics --------------------------------------------------------------------
 
 
-def test_an_error_of_a_function_is_found_with_its_argument(monkeypatch) -> None:
+def test_the_largest_error_of_a_function_is_reported_with_its_argument(monkeypatch) -> None:
     monkeypatch.setattr(float32_mathematics, "CHUNK", 1 << 10)
     monkeypatch.setitem(float32_mathematics.FUNCTIONS, "log", (np.log2, np.log, 1))
     x = np.full(1 << 10, 1, np.float32)
     x[77] = 3
-    made = float32_mathematics.measure("log", iter([(x,)]))
-    assert made["ulps_at"] == made["steps_at"] == [3.0]
-    assert made["steps"] > 1e6
+    errors = float32_mathematics.measure("log", iter([(x,)]))
+    assert errors["ulps_at"] == errors["steps_at"] == [3.0]
+    assert errors["steps"] > 1e6
 
 
 @pytest.mark.parametrize(("found", "right"), [(np.nan, 1.0), (1.0, np.nan), (-0.0, 0.0)])
-def test_a_nan_for_a_number_and_a_wrong_sign_are_infinitely_far_off(found, right) -> None:
-    made = float32_mathematics.worst(np.array([found], np.float32), np.array([right]))
-    assert made == (np.inf, 0, 1 << 32, 0)
+def test_a_wrong_nan_or_sign_is_an_infinite_error(found, right) -> None:
+    errors = float32_mathematics.worst(np.array([found], np.float32), np.array([right]))
+    assert errors == (np.inf, 0, 1 << 32, 0)
 
 
-def test_what_is_known_of_a_formula_is_not_measured_again(tmp_path, monkeypatch, capsys) -> None:
+def test_recorded_errors_of_a_formula_are_not_measured_again(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(float32_mathematics, "CHUNK", 1 << 12)
     out = tmp_path / "errors.json"
     arguments = ["pow", "hypot", "--pairs", "5000", "--json", str(out)]
     assert float32_mathematics.main(arguments) == 0
-    said, kept = capsys.readouterr().out, json.loads(out.read_text("utf-8"))["functions"]
-    assert [row["arguments"] for row in kept.values()] == [8192, 8192]
-    assert all(row["steps"] <= row["bound"] for row in kept.values())
+    table, rows = capsys.readouterr().out, json.loads(out.read_text("utf-8"))["functions"]
+    assert [row["arguments"] for row in rows.values()] == [8192, 8192]
+    assert all(row["steps"] <= row["bound"] for row in rows.values())
     monkeypatch.delattr(float32_mathematics, "measure")
     assert float32_mathematics.main(arguments) == 0
-    assert capsys.readouterr().out == said
+    assert capsys.readouterr().out == table
 
 
 def test_the_document_of_mathematics_has_the_table_of_errors() -> None:
@@ -211,7 +211,7 @@ def test_a_rehearsed_gpu_run_records_times_ratios_and_ceilings(tmp_path, capsys)
     assert [r["kernel"] for r in record["results"]] == ["saxpy", "sum_shuffle"]
     assert record["environment"]["numpy"] == np.__version__
     assert all(r["seconds"]["gpukit"]["median"] > 0 for r in record["results"])
-    assert len(record["ceilings"]) == len(record["state"]) == 2  # of each process
+    assert len(record["ceilings"]) == len(record["state"]) == 2  # one per process
     assert record["numpy"]["saxpy"]["seconds"] > 0
     assert "sum_shuffle" in capsys.readouterr().out
 
@@ -223,23 +223,23 @@ def test_a_gpu_run_without_a_gpu_says_so_and_writes_nothing(tmp_path, capsys) ->
     assert not out.exists()
 
 
-def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) -> None:
+def test_a_gpu_run_that_is_out_of_time_names_the_kernels_left_out(tmp_path, capsys) -> None:
     out = tmp_path / "gpu.json"
     assert gpu_run.main(["relu", "--out", str(out), "--rehearse", "--minutes", "0"]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["left_out"] == ["relu"]
     assert "No figures of: relu" in capsys.readouterr().out
 
 
-def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(monkeypatch) -> None:
+def test_a_gpu_run_reports_wrong_results_and_does_not_time_the_kernel(monkeypatch) -> None:
     monkeypatch.setattr(gpu_times.timing, "mistake", lambda comparison: "3 of 9 values are wrong")
     wrong = {"wrong": {"relu": "3 of 9 values are wrong"}}
     assert list(gpu_times.checks(["relu"])) == [{"begun": "relu"}, wrong]
-    told = list(gpu_times.times(["relu"], rehearse=True, seconds=60))
-    assert wrong in told
-    assert not any("results" in event for event in told)
+    events = list(gpu_times.times(["relu"], rehearse=True, seconds=60))
+    assert wrong in events
+    assert not any("results" in event for event in events)
 
 
-def test_a_gpu_run_that_only_checks_says_what_is_right_and_times_nothing(tmp_path) -> None:
+def test_a_gpu_run_with_check_verifies_results_and_times_nothing(tmp_path) -> None:
     out = tmp_path / "gpu.json"
     assert gpu_run.main(["relu", "tanh", "--out", str(out), "--check", "--jobs", "2"]) == 0
     record = json.loads(out.read_text(encoding="utf-8"))
@@ -248,10 +248,10 @@ def test_a_gpu_run_that_only_checks_says_what_is_right_and_times_nothing(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
+def test_a_crash_in_a_gpu_run_loses_only_the_kernel_that_crashed(
     tmp_path, monkeypatch, capsys
 ) -> None:
-    """One of three kernels ends its process when checked, one when timed; one process hangs."""
+    """One kernel exits during verification, one during timing, and one hangs."""
     result = {
         "of": {},
         "varies": {},
@@ -299,7 +299,7 @@ for name in sys.argv[1:]:
     assert "an illegal address" in (tmp_path / "gpu.log").read_text(encoding="utf-8")
 
 
-def test_a_gpu_run_finds_gpukit_from_any_folder(tmp_path) -> None:
+def test_a_gpu_run_imports_its_own_gpukit_from_any_folder(tmp_path) -> None:
     lines = f"""
 import runpy, sys
 sys.path[:] = [p for p in sys.path if p and not p.startswith({str(gpu_run.ROOT)!r})
@@ -321,30 +321,28 @@ print(gpukit.__file__)
     assert done.stdout.strip() == str(gpu_run.ROOT / "gpukit" / "__init__.py"), done.stderr
 
 
-def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run() -> None:
+def test_a_gpu_run_reports_no_ratio_to_unsteady_times() -> None:
     steady, wild = gpu_times.timing.Spread(1, 1, 1, 7), gpu_times.timing.Spread(1, 0.8, 1.1, 7)
     sides = {"gpukit": steady, "CuPy": wild, "PyTorch": steady}
     found = gpu_times.result(gpu_times.cases.make("relu", quick=True), sides)
     assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
 
 
-def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_again(
-    monkeypatch,
-) -> None:
+def test_numpy_is_timed_once_for_all_variants_and_slow_work_only_once(monkeypatch) -> None:
     monkeypatch.setattr(gpu_times, "NUMPY_SLOW", 0)
-    told = [
+    rows = [
         e["numpy"]
         for e in gpu_times.numpy_times(["relu", "relu_vectorized"], rehearse=True, seconds=9)
         if "numpy" in e
     ]
-    assert told[0]["relu"] == told[1]["relu_vectorized"]
-    assert told[0]["relu"]["calls"] == 1
+    assert rows[0]["relu"] == rows[1]["relu_vectorized"]
+    assert rows[0]["relu"]["calls"] == 1
     late = list(gpu_times.numpy_times(["relu"], rehearse=True, seconds=-1))
     assert late[1]["numpy"]["relu"] == {"left_out": "no time was left"}
 
 
 @pytest.mark.parametrize("mechanism", mechanisms.MECHANISMS)
-def test_a_mechanism_of_the_compiler_is_off_only_where_it_is_measured(mechanism: str) -> None:
+def test_a_mechanism_of_the_compiler_is_disabled_only_inside_without(mechanism: str) -> None:
     owner, name, instead = mechanisms.MECHANISMS[mechanism]
     before = getattr(owner, name)
     with mechanisms.without(mechanism):
@@ -353,7 +351,7 @@ def test_a_mechanism_of_the_compiler_is_off_only_where_it_is_measured(mechanism:
 
 
 @pytest.mark.slow
-def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
+def test_only_mechanisms_that_change_the_loops_of_a_kernel_are_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GPUKIT_CACHE", "0")
@@ -364,17 +362,17 @@ def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
 
 
 @pytest.mark.slow
-def test_characters_are_learned_and_written(
+def test_the_character_model_trains_and_generates_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     found = tmp_path / "found.json"
     arguments = ["--steps", "3", "--unseen", "0.1", "--write", "5", "--json", str(found)]
     monkeypatch.setattr(sys, "argv", ["characters", *arguments])
     characters.main()
-    said = capsys.readouterr().out
-    assert said.startswith("116,060 weights")
-    assert f"step     3  loss {json.loads(found.read_text())['loss']:.3f}" in said
-    assert re.search(r"seen 6\.\d\d bits, unseen 6\.\d\d\n", said)
+    printed = capsys.readouterr().out
+    assert printed.startswith("116,060 weights")
+    assert f"step     3  loss {json.loads(found.read_text())['loss']:.3f}" in printed
+    assert re.search(r"seen 6\.\d\d bits, unseen 6\.\d\d\n", printed)
 
 
 def test_simulators_are_checked_against_formulas_and_reported(monkeypatch, tmp_path, capsys):

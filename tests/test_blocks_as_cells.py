@@ -1,8 +1,7 @@
-"""The code of README, docs and docstrings runs where people paste it: in cells of a notebook.
+"""The code of README, docs and docstrings runs when it is pasted into notebook cells.
 
-Python blocks of a page are run in their order, each as one cell, in a notebook that has run nothing
-before, and then all once more. The examples of a docstring are one cell, with the names of its
-module.
+The Python blocks of a page run in order, each as one cell, in a new notebook, and then all once
+more. The examples of a docstring run as one cell, with the names of its module.
 """
 
 import ast
@@ -19,9 +18,10 @@ pytestmark = on_cpu
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
-# Fences of pages: what Python runs, and what it does not.
+# Languages of fenced blocks; those in Python are run.
 LANGUAGES = {"python", "console"}
-ACTING = ("gpukit/cuda.py", "gpukit/standin/startup/*", "gpukit/primitives/*_gpu.py")
+# Modules that act when they are imported.
+SIDE_EFFECTS = ("gpukit/cuda.py", "gpukit/standin/startup/*", "gpukit/primitives/*_gpu.py")
 
 
 def fences(page):
@@ -29,34 +29,34 @@ def fences(page):
 
 
 def blocks(page):
-    """The Python blocks of a page."""
+    """Return the Python blocks of a page."""
     return [text for language, text in fences(page) if language == "python"]
 
 
 WITH_CODE = [page for page in PAGES if blocks(page)]
 
 
-def test_fences_say_what_they_hold():
+def test_fenced_blocks_have_a_known_language():
     wrong = [(p.name, text) for p in PAGES for word, text in fences(p) if word not in LANGUAGES]
     assert wrong == []
 
 
-def test_readme_and_docs_hold_python_blocks():
+def test_readme_and_docs_have_python_blocks():
     assert {page.name for page in WITH_CODE} >= {"README.md", "checking.md"}
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 @pytest.mark.slow
-def test_blocks_of_a_page_run_as_cells_of_a_new_notebook_and_once_more(page, tmp_path):
+def test_blocks_of_a_page_run_twice_as_cells_of_a_new_notebook(page, tmp_path):
     with notebook(tmp_path) as running:
         for cell in [*blocks(page), *blocks(page)]:
             assert running.run(cell).error == "", cell
 
 
 def examples():
-    """The examples of each docstring: module, where it stands, examples."""
-    acting = {path for pattern in ACTING for path in ROOT.glob(pattern)}
-    for path in sorted(set((ROOT / "gpukit").rglob("*.py")) - acting):
+    """Yield the module, name and examples of each docstring that has examples."""
+    excluded = {path for pattern in SIDE_EFFECTS for path in ROOT.glob(pattern)}
+    for path in sorted(set((ROOT / "gpukit").rglob("*.py")) - excluded):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -65,7 +65,7 @@ def examples():
                     yield name, getattr(node, "name", ""), found
 
 
-FORGET = """%reset -f
+RESET = """%reset -f
 import importlib
 globals().update({{k: v for k, v in vars(importlib.import_module({!r})).items() if k[:2] != "__"}})
 """
@@ -73,7 +73,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def differs(example, shown):
-    """Whether a cell whose last statement is an example shows something else than it says."""
+    """Return whether the output of a cell differs from that of its last example."""
     if example.exc_msg is not None or not example.want:
         return example.exc_msg is None and shown.error != ""
     text = shown.text[-len(example.want) - 200 :]
@@ -87,12 +87,12 @@ def test_examples_of_docstrings_run_as_a_cell(tmp_path):
     wrong = []
     with notebook(tmp_path) as running:
         for module, name, found in examples():
-            running.run(FORGET.format(module))
+            running.run(RESET.format(module))
             shown = running.run("".join(example.source for example in found))
             if differs(found[-1], shown):
                 wrong.append(f"{module}.{name}: {shown}")
     assert wrong == []
 
 
-def test_docstrings_hold_examples():
+def test_docstrings_have_examples():
     assert len(list(examples())) > 90

@@ -1,4 +1,4 @@
-"""Mistakes seeded in the compiler: what they are, which are drawn, what is said of them."""
+"""Mutation testing of the compiler: operators, the drawn sample, examination, the report."""
 
 import ast
 
@@ -7,8 +7,8 @@ import pytest
 from benchmarks import compiler_mutants
 from benchmarks.mutation import equivalents, python_code
 
-# What a line is, and what comes of it.
-MADE = {
+# Source and mutants, by operator.
+MUTANTS = {
     "comparison": ("a < b", ["(a <= b)"]),
     "operator": ("a * b", ["(a + b)"]),
     "operands": ("a - b", ["(a + b)", "(b - a)"]),
@@ -27,26 +27,26 @@ MADE = {
 }
 
 
-def made(text):
+def mutants(text):
     return sorted(mutant.after for mutant in python_code.every("a.py", text))
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_a_line_gets_its_mistakes(name):
-    text, expected = MADE[name]
-    assert made(text) == sorted(expected)
+@pytest.mark.parametrize("name", MUTANTS)
+def test_an_operator_mutates_a_line(name):
+    text, expected = MUTANTS[name]
+    assert mutants(text) == sorted(expected)
 
 
-def test_a_returned_value_is_lost_and_a_jump_is_another():
+def test_a_return_value_becomes_none_and_continue_becomes_break():
     text = "def f():\n    for i in a:\n        continue\n    return i\n"
-    assert made(text) == ["        break\n", "    return None\n"]
+    assert mutants(text) == ["        break\n", "    return None\n"]
 
 
-def test_what_a_repr_says_stays():
-    assert not made("def __repr__(self):\n    return f(1)\n")
+def test_a_repr_is_not_mutated():
+    assert not mutants("def __repr__(self):\n    return f(1)\n")
 
 
-def test_a_mistake_changes_its_line_only():
+def test_a_mutant_changes_only_its_line():
     text = "if a:\n    b = 1\n"
     (first,) = (m for m in python_code.every("a.py", text) if m.operator == "negated")
     assert first.put_into(text) == "if (not a):\n    b = 1\n"
@@ -57,27 +57,25 @@ def drawn():
     return python_code.draw(compiler_mutants.ROOT, ["gpukit/compiler"], 30, 1, ())
 
 
-def test_mistakes_are_programs(drawn):
+def test_mutants_are_valid_programs_that_differ(drawn):
     for mutant in drawn:
         text = (compiler_mutants.ROOT / mutant.file).read_text()
         assert ast.dump(ast.parse(mutant.put_into(text))) != ast.dump(ast.parse(text))
 
 
-def test_another_mistake_is_drawn_for_an_equivalent(drawn):
-    spare = {drawn[0].id}
-    again = python_code.draw(compiler_mutants.ROOT, ["gpukit/compiler"], 30, 1, spare)
+def test_an_equivalent_mutant_is_replaced_by_another(drawn):
+    equivalent = {drawn[0].id}
+    again = python_code.draw(compiler_mutants.ROOT, ["gpukit/compiler"], 30, 1, equivalent)
     assert again[:30] == drawn
     assert len(again) == 31
 
 
-def test_the_equivalents_have_reasons():
+def test_every_equivalent_mutant_has_a_reason():
     assert all(e["reason"] for e in equivalents.read(compiler_mutants.EQUIVALENTS).values())
 
 
 @pytest.mark.parametrize(("code", "outcome"), [(0, "survived"), (1, "killed"), (None, "survived")])
-def test_a_mistake_is_there_while_tests_run_and_gone_afterwards(
-    code, outcome, tmp_path, monkeypatch
-):
+def test_a_mutant_is_in_its_file_only_while_the_tests_run(code, outcome, tmp_path, monkeypatch):
     mutant = python_code.Mutant("a.py", 1, "constant", "a = 1\n", "a = 2\n")
     copy = compiler_mutants.Copy(tmp_path)
     copy.folder.mkdir()
@@ -96,9 +94,9 @@ def test_a_mistake_is_there_while_tests_run_and_gone_afterwards(
     assert file.read_text() == "a = 1\n"
 
 
-def test_the_table_counts_by_package_and_shows_what_survived():
+def test_the_table_counts_by_package_and_lists_survivors():
     row = {"id": "gpukit/compiler/emit/a.py\n- a\n+ b", "line": 7}
     rows = [row | {"outcome": word} for word in ("killed", "survived", "equivalent")]
-    said = compiler_mutants.table(rows)
-    assert "| emit | 2 | 1 | 1 | 1 |" in said
-    assert said.endswith("line 7 of gpukit/compiler/emit/a.py\n- a\n+ b")
+    table = compiler_mutants.table(rows)
+    assert "| emit | 2 | 1 | 1 | 1 |" in table
+    assert table.endswith("line 7 of gpukit/compiler/emit/a.py\n- a\n+ b")

@@ -1,4 +1,4 @@
-"""Each known trap, seeded in a machine that is otherwise sound, is found with its fix."""
+"""`gpukit doctor`: each known fault, seeded in a sound machine, is found with its fix."""
 
 import dataclasses
 import json
@@ -94,7 +94,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_seeded_fault_is_found_with_the_line_that_fixes_it(name):
+def test_a_seeded_fault_is_found_with_its_fix(name):
     faulty, fix = FAULTS[name]
     found = {finding.name: finding for finding in doctor.examine(faulty)}
     assert name in found
@@ -102,7 +102,7 @@ def test_a_seeded_fault_is_found_with_the_line_that_fixes_it(name):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_seeded_fault_brings_no_other_problem(name):
+def test_a_seeded_fault_causes_no_other_problem(name):
     faulty, _ = FAULTS[name]
     problems = {f.name for f in doctor.examine(faulty) if f.level == "problem"}
     assert problems <= {name}
@@ -116,11 +116,11 @@ def test_a_sound_machine_with_a_gpu_has_no_findings():
     assert doctor.examine(gpu()) == []
 
 
-def test_a_driver_newer_than_the_toolkit_is_fine():
+def test_a_driver_newer_than_the_toolkit_is_no_finding():
     assert doctor.examine(gpu(driver_cuda=(13, 1), toolkit=(12, 9))) == []
 
 
-def test_an_old_driver_gets_the_extra_that_fits_it():
+def test_an_old_driver_is_advised_to_use_the_matching_extra():
     (finding,) = doctor.examine(gpu(packages=SOUND.packages, driver_cuda=(12, 2), toolkit=None))
     assert "cu12" in finding.fix
 
@@ -135,18 +135,18 @@ def test_problems_come_before_notes():
     assert [finding.level for finding in doctor.examine(both)] == ["problem", "note"]
 
 
-def test_windows_gets_its_own_way_of_unsetting():
+def test_the_advice_to_unset_a_variable_is_in_powershell_on_windows():
     on_windows = machine(system="Windows", environment={"NUMBA_DISABLE_JIT": "1"})
     (finding,) = doctor.examine(on_windows)
     assert finding.fix == "Remove-Item Env:NUMBA_DISABLE_JIT"
 
 
-def test_wsl_is_told_to_install_the_driver_on_windows():
+def test_the_advice_in_wsl_is_to_install_the_driver_on_windows():
     (finding,) = doctor.examine(machine(hardware_seen=True, in_wsl=True))
     assert "on Windows" in finding.fix
 
 
-def test_every_check_has_a_fault_that_proves_it():
+def test_every_check_finds_a_seeded_fault():
     silent = [
         check.__name__
         for check in checks.CHECKS
@@ -155,7 +155,7 @@ def test_every_check_has_a_fault_that_proves_it():
     assert silent == []
 
 
-def test_every_check_says_why_it_is_there():
+def test_every_check_has_a_docstring():
     assert all(check.__doc__ for check in checks.CHECKS)
 
 
@@ -186,7 +186,7 @@ def test_the_compiler_is_found_in_the_wheel_of_either_cuda(monkeypatch, wheel):
     assert gpu_facts.toolkit() == {"missing_libraries": (), "toolkit": (13, 0)}
 
 
-def test_looking_at_this_machine_gives_facts_that_json_can_hold(monkeypatch):
+def test_the_facts_of_this_machine_are_json_serialisable(monkeypatch):
     monkeypatch.setattr(facts, "_kernel_error", lambda: "")
     found = facts.look()
     assert found.packages["numba"]
@@ -217,12 +217,12 @@ def test_a_cache_that_cannot_be_written_is_a_fact(monkeypatch, tmp_path):
     assert facts._cache()[1] == "Permission denied"
 
 
-# --- The folders that gpukit writes to ---------------------------------------------------------
+# --- Folders -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache with a kernel and the checker, and beside each a file that is not gpukit's."""
+    """Caches of a kernel and of the checker, each with a file that is not gpukit's."""
     folder = tmp_path / "cache"
     checker = tmp_path / "cache-checker" / "0123456789abcdef"
     checker.mkdir(parents=True)
@@ -237,14 +237,14 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_folders_are_named_with_what_gpukit_has_put_there(cache):
+def test_folders_are_listed_with_the_files_of_gpukit(cache):
     kernels, checker, shown = folders.look()
     assert (kernels.path, kernels.files, kernels.bytes) == (str(cache / "cache"), 1, 5)
     assert (checker.path, checker.files, checker.bytes) == (str(cache / "cache-checker"), 1, 3)
     assert (shown.path, shown.files) == (str(cache), 0)
 
 
-def test_answers_grades_and_pages_are_among_the_folders_and_no_caches(cache):
+def test_folders_of_answers_and_pages_are_listed_and_are_no_caches(cache):
     answers = cache / "exercises"
     (answers / "01" / "relu").mkdir(parents=True)
     (answers / "01" / "relu" / "answer.py").write_text("mine")
@@ -255,7 +255,7 @@ def test_answers_grades_and_pages_are_among_the_folders_and_no_caches(cache):
     assert not found[str(cache / "gpukit-play")].cache
 
 
-def test_clear_removes_what_gpukit_has_cached_and_nothing_else(cache):
+def test_clear_removes_only_what_gpukit_has_cached(cache):
     (cache / "gpukit-abc.html").write_text("a page")
     removed = folders.clear()
     assert [(f.files, f.bytes) for f in removed] == [(1, 5), (1, 3), (1, 6)]
@@ -275,7 +275,7 @@ def test_clear_removes_a_kernel_that_was_compiled(cache):
     assert [path.name for path in (cache / "cache").iterdir()] == ["thesis.txt"]
 
 
-def test_user_without_a_home_has_no_cache_and_no_fault(monkeypatch):
+def test_a_user_without_a_home_has_no_cache_and_no_error(monkeypatch):
     def homeless():
         raise RuntimeError("Could not determine home directory.")
 

@@ -1,4 +1,4 @@
-"""Files that gpukit writes: whole or not at all, and one sentence where they cannot be."""
+"""Output files are written atomically, or an error says in one sentence why they cannot be."""
 
 import contextlib
 import errno
@@ -10,7 +10,7 @@ import pytest
 from gpukit import errors, files
 
 
-def test_file_that_fails_half_way_leaves_the_old_one_and_nothing_beside_it(tmp_path):
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path):
     file = tmp_path / "answer.py"
     file.write_text("old")
     with contextlib.suppress(ZeroDivisionError), files.whole(file) as unfinished:
@@ -19,7 +19,7 @@ def test_file_that_fails_half_way_leaves_the_old_one_and_nothing_beside_it(tmp_p
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("answer.py", "old")]
 
 
-def test_file_that_a_link_points_to_is_written_and_the_link_stays(tmp_path):
+def test_writing_through_a_symbolic_link_keeps_the_link(tmp_path):
     (tmp_path / "real").write_text("old")
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "real")
@@ -28,8 +28,8 @@ def test_file_that_a_link_points_to_is_written_and_the_link_stays(tmp_path):
     assert (tmp_path / "real").read_text() == "new"
 
 
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="a device of Unix")
-def test_device_is_written_to_as_it_is():
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs /dev/null")
+def test_a_device_file_is_written_to_in_place():
     files.check("/dev/null")
     files.write("/dev/null", "anything")
     assert not Path("/dev/null").is_file()
@@ -46,25 +46,25 @@ def test_device_is_written_to_as_it_is():
     ],
     ids=lambda value: errno.errorcode.get(value, "") if isinstance(value, int) else "",
 )
-def test_sentence_names_the_file_the_reason_and_what_to_do(number, advice):
+def test_the_error_names_the_file_the_reason_and_what_to_do(number, advice):
     with pytest.raises(errors.OutputError) as refused, files.refusing("new/a", "name another"):
         raise OSError(number, os.strerror(number))
     reason = os.strerror(number)
     assert str(refused.value) == f"cannot write new/a: {reason[0].lower()}{reason[1:]}. {advice}"
 
 
-def test_check_makes_nothing(tmp_path):
+def test_check_creates_nothing(tmp_path):
     files.check(tmp_path / "a.html")
     files.check_folder(tmp_path / "pages" / "more")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folder_that_has_yet_to_be_made_is_refused_where_a_file_is_in_its_way(tmp_path):
+def test_a_folder_whose_parent_is_a_file_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(errors.OutputError, match="a file, not a folder"):
         files.check_folder(tmp_path / "file" / "pages")
 
 
-def test_error_in_words_of_ours_is_said_in_them(tmp_path):
+def test_an_error_with_a_message_of_gpukit_keeps_it(tmp_path):
     with pytest.raises(errors.OutputError, match=r"^save: this exists$"), files.refusing(tmp_path):
         raise FileExistsError("save: this exists")

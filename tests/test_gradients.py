@@ -1,4 +1,4 @@
-"""`gradcheck`: it passes every backward function of the book, and finds and explains mistakes."""
+"""`gradcheck` accepts the backward functions of the book, and finds and explains mistakes."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from gpukit import GradientError, cuda, gradcheck
 
 
 def numbers(*shape, draw=0):
-    """Normal numbers, none of which is near 0, where relu has a kink."""
-    made = np.random.default_rng([20261125, draw, *shape]).standard_normal(shape)
-    return made + np.copysign(0.1, made)
+    """Return normally distributed numbers, none near 0, where relu is not differentiable."""
+    values = np.random.default_rng([20261125, draw, *shape]).standard_normal(shape)
+    return values + np.copysign(0.1, values)
 
 
 # A forward function of the book, its backward function, and inputs.
@@ -38,7 +38,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_backward_function_of_the_book_is_the_slope_of_its_forward_function(name):
+def test_a_backward_function_of_the_book_is_the_gradient_of_its_forward_function(name):
     assert gradcheck(*RIGHT[name])
 
 
@@ -63,28 +63,28 @@ def test_gradients_of_several_inputs_pass():
     assert gradcheck(product, product_backward, [A, B])
 
 
-def test_inputs_stay_as_they_are():
+def test_inputs_are_not_changed():
     before = A.copy()
     gradcheck(lambda a: a * a, lambda grad, a: 2 * a * grad, [A])
     np.testing.assert_array_equal(A, before)
 
 
-def test_a_number_is_an_input_too():
+def test_a_scalar_may_be_an_input():
     assert gradcheck(lambda x: 3 * x, lambda grad, _x: 3 * grad, [np.array(0.5)])
 
 
-def test_device_arrays_are_taken():
+def test_device_arrays_are_accepted():
     assert gradcheck(gpukit.gelu, gpukit.gelu_grad, [cuda.to_device(A)])
 
 
-def test_an_input_without_a_gradient_is_passed_over():
+def test_an_input_without_a_gradient_is_skipped():
     assert gradcheck(product, lambda grad, _a, b: (grad @ b.T, None), [A, B])
 
 
 def test_a_wrong_sign_is_found_and_named():
-    said = message(np.cos, lambda grad, x: np.sin(x) * grad, [A])
-    assert "12 of 12 elements are wrong" in said
-    assert "wrong sign" in said
+    text = message(np.cos, lambda grad, x: np.sin(x) * grad, [A])
+    assert "12 of 12 elements are wrong" in text
+    assert "wrong sign" in text
 
 
 def test_the_input_and_the_worst_element_are_named_with_both_values():
@@ -93,31 +93,31 @@ def test_the_input_and_the_worst_element_are_named_with_both_values():
         right[2, 1] = 77
         return grad @ b.T, right
 
-    said = message(product, backward, [A, B])
+    text = message(product, backward, [A, B])
     weights = np.random.default_rng(0).standard_normal((3, 2))
-    assert f"of inputs[1] at [2, 1] to be {(A.T @ weights)[2, 1]:.5g}"[:-1] in said
-    assert "got 77; 1 of 8 elements are wrong" in said
+    assert f"of inputs[1] at [2, 1] to be {(A.T @ weights)[2, 1]:.5g}"[:-1] in text
+    assert "got 77; 1 of 8 elements are wrong" in text
 
 
 def test_a_missing_term_is_found():
     # d/dx x^3 + x, without the 1
-    said = message(lambda x: x**3 + x, lambda grad, x: 3 * x**2 * grad, [A])
-    assert "a term is missing" in said
+    text = message(lambda x: x**3 + x, lambda grad, x: 3 * x**2 * grad, [A])
+    assert "a term is missing" in text
 
 
-def test_a_wrong_transposition_of_a_square_is_found_and_named():
-    said = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [SQUARE, SQUARE])
-    assert "Its transpose is right" in said
+def test_a_transposed_gradient_of_a_square_matrix_is_found_and_named():
+    text = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [SQUARE, SQUARE])
+    assert "Its transpose is right" in text
 
 
-def test_a_wrong_transposition_changes_the_shape_otherwise():
-    said = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [A, B])
-    assert "have its shape (4, 2), got (2, 4). It is transposed." in said
+def test_a_transposed_gradient_of_another_shape_is_found_and_named():
+    text = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [A, B])
+    assert "have its shape (4, 2), got (2, 4). It is transposed." in text
 
 
 def test_a_wrong_shape_is_found():
-    said = message(np.sin, lambda grad, x: (np.cos(x) * grad)[:2], [A])
-    assert "have its shape (3, 4), got (2, 4). There is a slope for each element." in said
+    text = message(np.sin, lambda grad, x: (np.cos(x) * grad)[:2], [A])
+    assert "have its shape (3, 4), got (2, 4). There is a slope for each element." in text
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,16 @@ def test_a_wrong_shape_is_found():
         (np.nan, "Not all are finite"),
     ],
 )
-def test_what_a_factor_hints_at_is_said(factor, hint):
-    said = message(np.sin, lambda grad, x: np.where(x > 0, factor, 1) * np.cos(x) * grad, [A])
-    assert hint in said
+def test_the_ratio_to_the_slope_gives_a_hint(factor, hint):
+    text = message(np.sin, lambda grad, x: np.where(x > 0, factor, 1) * np.cos(x) * grad, [A])
+    assert hint in text
 
 
-def test_a_gradient_that_nobody_returned_is_missed():
-    said = message(product, lambda grad, _a, b: grad @ b.T, [A, B])
-    assert "expected a gradient for each of 2 inputs, got 1" in said
+def test_a_missing_gradient_is_found():
+    text = message(product, lambda grad, _a, b: grad @ b.T, [A, B])
+    assert "expected a gradient for each of 2 inputs, got 1" in text
 
 
-def test_float32_is_too_coarse_for_differences():
+def test_float32_inputs_are_refused():
     with pytest.raises(TypeError, match=r"gradcheck: expected inputs\[0\] to be a float64 array"):
         gradcheck(np.sin, np.cos, [A.astype(np.float32)])

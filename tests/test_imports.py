@@ -1,4 +1,4 @@
-"""What an import of gpukit costs and gives, each fact in a fresh process."""
+"""Imports of gpukit: which modules they load, and the public names."""
 
 import ast
 import pydoc
@@ -23,10 +23,10 @@ def test_help_of_the_command_line_loads_nothing_heavy(fresh_python):
     assert not loaded & {*HEAVY, "json", "asyncio", "gpukit.cuda", "importlib.metadata"}
 
 
-def test_the_command_line_imports_nothing_before_ctrl_c_can_be_said_in_words(fresh_python):
+def test_the_command_line_handles_ctrl_c_before_it_imports_anything(fresh_python):
     code = "import sys; before = {*sys.modules}; import gpukit.cli; print({*sys.modules} - before)"
-    ours = {"__future__", "gpukit", "gpukit.cli", "gpukit.cli.codes"}
-    assert ast.literal_eval(fresh_python("-c", code).stdout) <= ours
+    allowed = {"__future__", "gpukit", "gpukit.cli", "gpukit.cli.codes"}
+    assert ast.literal_eval(fresh_python("-c", code).stdout) <= allowed
 
 
 EARLY = """
@@ -43,18 +43,18 @@ sys.exit(main(["list"]))
 
 
 @pytest.mark.parametrize("file", ["gpukit/errors.py", "gpukit/cli/parser.py", "argparse.py"])
-def test_ctrl_c_while_the_command_line_is_imported_is_said_in_words(file, fresh_python):
+def test_ctrl_c_while_the_command_line_is_imported_prints_one_line(file, fresh_python):
     done = fresh_python("-c", EARLY, file)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "gpukit: stopped.\n")
 
 
-def test_cpu_target_never_loads_numba_cuda(fresh_python):
+def test_the_cpu_target_never_loads_numba_cuda(fresh_python):
     code = "import sys; from gpukit import cuda; cuda.jit; print('numba.cuda' in sys.modules)"
     done = fresh_python("-c", code, GPUKIT_TARGET="cpu")
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-def test_drawing_is_loaded_only_when_asked_for(fresh_python):
+def test_matplotlib_is_loaded_only_when_it_is_used(fresh_python):
     code = "import sys; from gpukit import cuda; print('matplotlib' in sys.modules)"
     done = fresh_python("-c", code, GPUKIT_TARGET="cpu")
     assert (done.stdout.strip(), done.stderr) == ("False", "")
@@ -63,7 +63,7 @@ def test_drawing_is_loaded_only_when_asked_for(fresh_python):
 HOST_FUNCTIONS = {name for names in gpukit._BOOK.values() for name in names}
 
 
-def test_public_names_are_these_and_the_books_functions():
+def test_public_names_are_listed_here_or_functions_of_the_book():
     assert set(gpukit.__all__) - HOST_FUNCTIONS == set(
         """
         ArgumentError BarrierDivergence CheckFailed CheckWarning CompileError GpukitError
@@ -74,7 +74,7 @@ def test_public_names_are_these_and_the_books_functions():
 
 
 @pytest.mark.parametrize("name", sorted(HOST_FUNCTIONS))
-def test_functions_of_the_book_can_be_called_from_the_top(name):
+def test_functions_of_the_book_are_public_names_of_gpukit(name):
     function = getattr(gpukit, name)
     assert function.__module__.startswith("gpukit.kernels.")
     assert function.__name__ == name
@@ -82,17 +82,17 @@ def test_functions_of_the_book_can_be_called_from_the_top(name):
 
 
 @pytest.mark.parametrize("name", gpukit.__all__)
-def test_public_name_can_be_reached(name):
+def test_every_public_name_exists(name):
     assert getattr(gpukit, name) is not None
 
 
-def test_explain_stays_a_function_after_its_module_is_imported(fresh_python):
+def test_explain_is_a_function_even_after_its_module_is_imported(fresh_python):
     code = "import gpukit.cpu.explain, gpukit; print(type(gpukit.explain).__name__)"
     done = fresh_python("-c", code)
     assert (done.stdout.strip(), done.stderr) == ("function", "")
 
 
-def test_unknown_name_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         gpukit.nonsense
 
@@ -106,28 +106,28 @@ def test_every_error_is_a_gpukit_error():
 MODULES = dir(gpukit.kernels)
 
 
-def test_dir_shows_what_gpukit_gives_and_nothing_else():
+def test_dir_lists_only_public_names():
     assert set(dir(gpukit)) == {*gpukit.__all__, "__version__"}
 
 
-def test_kernels_are_completed_before_they_are_loaded(fresh_python):
+def test_dir_of_kernels_lists_modules_without_loading_them(fresh_python):
     code = f"import gpukit; print('matmul' in dir(gpukit.kernels)); {SHOW}"
     done = fresh_python("-c", code)
     assert (done.stdout.split(), done.stderr) == (["True", "[]"], "")
 
 
-def test_module_of_the_book_is_loaded_when_it_is_named(fresh_python):
+def test_a_module_of_the_book_is_loaded_when_it_is_accessed(fresh_python):
     code = "import gpukit; print(gpukit.kernels.vector.saxpy is gpukit.saxpy)"
     done = fresh_python("-c", code)
     assert (done.stdout.strip(), done.stderr) == ("True", "")
 
 
-def test_unknown_module_of_the_book_is_an_attribute_error():
+def test_an_unknown_module_of_the_book_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         gpukit.kernels.nonsense
 
 
-def test_help_shows_the_commands_and_the_books_functions():
+def test_help_lists_the_commands_and_the_functions_of_the_book():
     text = pydoc.plain(pydoc.render_doc(gpukit))
     functions = text.partition("\nFUNCTIONS\n")[2]
     assert all(f"\n    {name}(" in functions for name in ("check", "explain", "matmul", "profile"))
@@ -135,13 +135,13 @@ def test_help_shows_the_commands_and_the_books_functions():
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_module_of_the_book_names_what_it_gives(name):
+def test_a_module_of_the_book_lists_its_public_names(name):
     module = getattr(gpukit.kernels, name)
     kernels = {variant.kernel.py_func.__name__ for variant in module.VARIANTS}
     own = {k for k in kernels if k in vars(module)}
     assert {*own, "VARIANTS"} <= set(module.__all__)
-    given = [n for n in module.__all__ if not n.endswith(("_kernel", "VARIANTS"))]
-    assert all(getattr(module, n).__module__.startswith(module.__name__) for n in given)
+    functions = [n for n in module.__all__ if not n.endswith(("_kernel", "VARIANTS"))]
+    assert all(getattr(module, n).__module__.startswith(module.__name__) for n in functions)
     assert not [n for n in module.__all__ if n.endswith("_cost") or n in ("cuda", "np", "Any")]
 
 
@@ -154,5 +154,5 @@ def test_module_of_the_book_names_what_it_gives(name):
         ("matmul", {"matmul", "batched_matmul", "matmul_reference", "VARIANTS"}),
     ],
 )
-def test_names_of_a_module_hold_its_functions_kernels_and_references(module, names):
+def test_public_names_of_a_module_include_functions_kernels_and_references(module, names):
     assert names <= set(getattr(gpukit.kernels, module).__all__)

@@ -1,8 +1,8 @@
-"""Ctrl-C in a kernel that does not end: KeyboardInterrupt, and the process works on.
+"""Ctrl-C stops an endless kernel with KeyboardInterrupt, and the process remains usable.
 
-All kernels run in one process, which sends itself the signal (`tests/interrupts.py`): it works on
-after each, and the ones behind a kernel that does not stop fail with it. What must not be cut off
-is interrupted where Python makes a chosen call.
+All kernels run one after another in one process, which sends itself the signal
+(`tests/interrupts.py`). Work that must not be cut short is interrupted when Python calls a given
+function.
 """
 
 import signal
@@ -14,7 +14,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from gpukit import interrupts, target
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C here"),
+    pytest.mark.skipif(
+        sys.platform == "win32", reason="Windows cannot send SIGINT to the own process"
+    ),
     pytest.mark.skipif(target.wanted() == "cuda", reason="a GPU cannot stop a kernel"),
 ]
 
@@ -46,7 +48,7 @@ good_kernel[3, 32](out)
 print(out.tolist() == list(range(70)))
 """
 
-# Each kernel returns at once for go == 0 and never for go == 1.
+# Each kernel returns at once for go == 0, and never for go == 1.
 WHILE = """
 @cuda.jit
 def kernel(a, go):
@@ -109,13 +111,13 @@ def kernel(a, go):
 """
 DEVICE_BARRIER = """
 @cuda.jit(device=True)
-def meet(go):
+def synchronize_forever(go):
     while go == 1:
         cuda.syncthreads()
 
 @cuda.jit
 def kernel(a, go):
-    meet(go)
+    synchronize_forever(go)
 """
 BARRIER = """
 @cuda.jit
@@ -191,7 +193,7 @@ TABLE = [
 
 @pytest.fixture
 def run_endless(fresh_python, tmp_path):
-    """Run kernels that do not end in one process; return what it printed for each."""
+    """Run endless kernels in one process; return the output for each."""
 
     def run(*rows):
         paths = []
@@ -209,11 +211,11 @@ def run_endless(fresh_python, tmp_path):
 
 
 @pytest.mark.slow
-def test_interrupt_stops_the_kernel_and_the_process_lives(run_endless):
+def test_ctrl_c_stops_an_endless_kernel_and_the_process_remains_usable(run_endless):
     assert run_endless(*TABLE) == {row[0]: ["interrupted", "True"] for row in TABLE}
 
 
-def test_interrupt_stops_the_kernel_when_the_parent_ignores_interrupts(run_endless):
+def test_ctrl_c_stops_a_kernel_though_the_parent_ignores_sigint(run_endless):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         printed = run_endless(TABLE[2])
@@ -222,8 +224,8 @@ def test_interrupt_stops_the_kernel_when_the_parent_ignores_interrupts(run_endle
     assert printed == {TABLE[2][0]: ["interrupted", "True"]}
 
 
-# A first launch, in which Python is interrupted as it calls a function of this name.
-CUT_OFF = """
+# A first launch that is interrupted when Python calls a function of this name.
+INTERRUPTED_LAUNCH = """
 import signal, sys
 import numpy as np
 from gpukit import cuda
@@ -254,18 +256,18 @@ print(a.tolist() == list(range(70)))
 
 @pytest.mark.parametrize("where", ["insert_attributes", "new_registrations", "install_registry"])
 @pytest.mark.costly
-def test_interrupt_while_numba_fills_its_tables_leaves_them_whole(
+def test_ctrl_c_is_deferred_until_numba_has_filled_its_tables(
     fresh_python, tmp_path, where, monkeypatch
 ):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
-    path = tmp_path / "cut_off.py"
-    path.write_text(CUT_OFF, encoding="utf-8")
+    path = tmp_path / "interrupted.py"
+    path.write_text(INTERRUPTED_LAUNCH, encoding="utf-8")
     done = fresh_python(str(path), where)
     assert done.stdout.splitlines() == ["interrupted", "True"], done.stderr
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_held_interrupt_comes_at_the_end_of_the_outermost_block():
+def test_a_deferred_interrupt_is_raised_at_the_end_of_the_outermost_block():
     reached = []
 
     def work():
@@ -282,7 +284,7 @@ def test_held_interrupt_comes_at_the_end_of_the_outermost_block():
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_held_interrupt_comes_where_the_body_raises():
+def test_a_deferred_interrupt_is_raised_even_if_the_body_raises():
     @interrupts.held()
     def work():
         signal.raise_signal(signal.SIGINT)
@@ -313,7 +315,7 @@ finally:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_notebook_shows_the_line_of_the_cell_and_nothing_of_gpukit(capsys, monkeypatch):
+def test_the_traceback_in_a_notebook_shows_only_the_line_of_the_cell(capsys, monkeypatch):
     shell = InteractiveShell()
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     shell.run_cell(CELL)

@@ -23,7 +23,7 @@ def test_ceil_div_rejects_a_block_of_zero_threads():
         launch.ceil_div(4, 0)
 
 
-def test_grid_1d_gives_one_axis():
+def test_grid_1d_has_one_axis():
     assert launch.grid_1d("f", 1000, 256) == (4,)
 
 
@@ -49,7 +49,7 @@ def test_check_grid_rejects_z_above_its_limit():
         launch.check_grid("f", (1, 1, 65536))
 
 
-def test_check_array_names_the_type_of_something_that_is_no_array():
+def test_check_array_names_the_type_of_a_non_array():
     expected = r"f: expected a to be a float32 array, got list\. Convert it with np\.asarray"
     with pytest.raises(TypeError, match=expected):
         launch.check_array("f", "a", [1.0], ndim=1, dtypes=(np.float32,))
@@ -61,7 +61,7 @@ def test_check_array_names_the_dtype_and_the_conversion():
         launch.check_array("f", "a", np.ones(3), ndim=1, dtypes=(np.float32,))
 
 
-def test_check_array_rejects_a_byte_order_that_is_not_the_machine_s():
+def test_check_array_rejects_a_foreign_byte_order():
     swapped = np.ones(3, np.dtype(np.float32).newbyteorder())
     with pytest.raises(TypeError, match="expected a to be a float32 array"):
         launch.check_array("f", "a", swapped, ndim=1, dtypes=(np.float32,))
@@ -72,7 +72,7 @@ def test_check_array_names_the_shape_when_axes_are_missing():
         launch.check_array("f", "a", np.ones(3, np.float32), ndim=2, dtypes=(np.float32,))
 
 
-def test_check_array_takes_any_number_of_axes_when_none_is_said():
+def test_check_array_accepts_any_number_of_axes_if_ndim_is_none():
     for axes in range(4):
         launch.check_array(
             "f", "a", np.ones([2] * axes, np.float32), ndim=None, dtypes=(np.float32,)
@@ -91,7 +91,7 @@ def test_check_shape_gives_both_shapes_and_the_advice():
         launch.check_shape("f", "a", np.ones(3), (2,), "Cut it.")
 
 
-def test_check_int_takes_numpy_integers():
+def test_check_int_accepts_numpy_integers():
     assert launch.check_int("f", "n", np.int32(4), least=0) == 4
 
 
@@ -100,7 +100,7 @@ def test_check_int_rejects_a_float():
         launch.check_int("f", "n", 4.0, least=0)
 
 
-def test_check_int_rejects_less_than_the_least():
+def test_check_int_rejects_a_value_below_the_minimum():
     with pytest.raises(ValueError, match=r"f: expected n >= 1, got 0\. Pass 1 or more\."):
         launch.check_int("f", "n", 0, least=1)
 
@@ -115,24 +115,24 @@ def test_pick_lists_the_variants_when_the_name_is_unknown():
         launch.pick("f", variants, "x")
 
 
-def test_cost_intensity_is_flops_for_each_byte():
+def test_cost_intensity_is_flops_per_byte():
     assert launch.Cost(bytes=12, flops=3).intensity == 0.25
 
 
-def test_cost_intensity_is_zero_when_nothing_is_moved():
+def test_cost_intensity_is_zero_if_no_bytes_are_moved():
     assert launch.Cost(bytes=0, flops=0).intensity == 0.0
 
 
-def test_to_device_brings_a_transposed_array_into_c_order():
+def test_to_device_copies_a_transposed_array_to_c_order():
     array = np.arange(6, dtype=np.float32).reshape(2, 3).T
     moved = launch.to_device(array)
     assert (moved.shape, launch.to_host(moved).tolist()) == ((3, 2), array.tolist())
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (2, 1, 3), (0, 4)])
-@pytest.mark.parametrize("place", [np.asarray, cuda.to_device], ids=["numpy", "device"])
-def test_flatten_gives_one_axis_on_the_same_memory(place, shape):
-    array = place(np.ones(shape, np.float32))
+@pytest.mark.parametrize("convert", [np.asarray, cuda.to_device], ids=["numpy", "device"])
+def test_flatten_returns_a_one_dimensional_view(convert, shape):
+    array = convert(np.ones(shape, np.float32))
     flat = launch.flatten("f", "a", array)
     assert flat.shape == (array.size,)
     flat[:] = 5
@@ -154,32 +154,32 @@ def test_flatten_refuses_a_device_array_in_another_order():
         launch.flatten("f", "a", device)
 
 
-def test_the_advice_of_flatten_helps():
+def test_an_array_copied_as_flatten_advises_is_accepted():
     device = cuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3))[:, 1:]
     copied = cuda.to_device(np.ascontiguousarray(device.copy_to_host()))
     flat = launch.flatten("f", "a", copied)
     assert flat.copy_to_host().tolist() == [1, 2, 4, 5]
 
 
-def test_empty_has_the_shape_and_dtype_asked_for():
+def test_empty_has_the_requested_shape_and_dtype():
     out = launch.empty((2, 3), np.float32)
     assert (tuple(out.shape), out.dtype) == ((2, 3), np.float32)
 
 
 def test_as_array_reads_the_memory_of_another_library_in_place():
     array = np.arange(5, dtype=np.float32)
-    made = launch.as_array(Foreign(array))
-    assert isinstance(made, np.ndarray)
-    assert np.shares_memory(made, array)
+    result = launch.as_array(Foreign(array))
+    assert isinstance(result, np.ndarray)
+    assert np.shares_memory(result, array)
 
 
-def test_as_array_makes_a_device_array_of_what_is_on_a_gpu():
+def test_as_array_converts_an_array_on_a_gpu_to_a_device_array():
     device = cuda.to_device(np.arange(5, dtype=np.float32))
     array = launch.as_array(OnGpu(device))
     assert (array.dtype, array.copy_to_host().tolist()) == (np.float32, [0, 1, 2, 3, 4])
 
 
-def test_as_array_leaves_a_list_for_the_check_to_refuse():
+def test_as_array_returns_a_list_unchanged():
     assert launch.as_array([1, 2]) == [1, 2]
 
 
@@ -188,7 +188,7 @@ def variant(block, **fields):
 
 
 @pytest.mark.parametrize(
-    ("made", "sizes", "grid"),
+    ("chosen", "sizes", "grid"),
     [
         (variant(256), (1000,), (4,)),
         (variant(256, tile=512), (1025,), (3,)),
@@ -200,8 +200,8 @@ def variant(block, **fields):
         (variant((16, 16, 1), most_blocks=100), (17, 33, 500), (2, 3, 100)),
     ],
 )
-def test_a_variant_covers_all_elements_with_its_tiles(made, sizes, grid):
-    assert made.grid("f", *sizes) == grid
+def test_a_variant_covers_all_elements_with_its_tiles(chosen, sizes, grid):
+    assert chosen.grid("f", *sizes) == grid
 
 
 @pytest.mark.parametrize(
@@ -210,13 +210,13 @@ def test_a_variant_covers_all_elements_with_its_tiles(made, sizes, grid):
         ((40, 1024), 256, 0, 160),  # T4
         ((132, 2048), 256, 0, 1056),  # H100
         ((132, 2048), 1024, 0, 264),
-        ((108, 2048), 768, 0, 216),  # what is left of an SM takes no block
+        ((108, 2048), 768, 0, 216),  # one block per SM: the remaining threads are too few
         ((40, 1024), 256, 32768, 80),  # two blocks share the memory of an SM
-        ((40, 1024), 256, 65537, 40),  # the launch, not the grid, is then refused
+        ((40, 1024), 256, 65537, 40),  # the launch, not the grid, is refused
         ((1, 256), 512, 0, 1),
     ],
 )
-def test_blocks_are_resident_as_threads_and_shared_memory_of_an_sm_allow(
+def test_resident_blocks_follow_the_threads_and_shared_memory_of_an_sm(
     limits, block, shared, blocks, use_device
 ):
     use_device(*limits)
@@ -227,15 +227,17 @@ def test_blocks_are_resident_as_threads_and_shared_memory_of_an_sm_allow(
     ("n", "tile", "blocks"),
     [(1, None, 1), (256, None, 1), (257, None, 2), (2**30, None, 160), (1025, 1024, 2)],
 )
-def test_a_grid_that_strides_has_a_block_per_tile_up_to_those_resident(n, tile, blocks, use_device):
+def test_a_grid_stride_grid_has_one_block_per_tile_up_to_the_resident_blocks(
+    n, tile, blocks, use_device
+):
     use_device(40, 1024)
     assert launch.stride_blocks(n, 256, tile=tile) == blocks
 
 
-def test_a_variant_that_strides_has_as_many_blocks_as_are_resident(use_device):
+def test_a_grid_stride_variant_has_at_most_the_resident_blocks(use_device):
     use_device(40, 1024)
-    made = variant((32, 8), grid_stride=True)
-    assert (made.grid("f", 64, 24), made.grid("f", 64, 10**6)) == ((2, 3), (2, 160))
+    strided = variant((32, 8), grid_stride=True)
+    assert (strided.grid("f", 64, 24), strided.grid("f", 64, 10**6)) == ((2, 3), (2, 160))
 
 
 def test_a_grid_follows_the_device_when_another_one_is_used(use_device):
@@ -245,13 +247,13 @@ def test_a_grid_follows_the_device_when_another_one_is_used(use_device):
     assert (before, launch.resident_blocks(256)) == (160, 1056)
 
 
-def test_a_grid_that_no_gpu_takes_is_refused_in_the_words_of_the_function():
+def test_a_grid_above_a_gpus_limits_is_refused_with_the_name_of_the_function():
     with pytest.raises(errors.LaunchError, match=r"^f: expected a grid of at most"):
         variant((16, 16)).grid("f", 1, 16 * 65536)
 
 
 @pytest.mark.parametrize("old", ["sum_wide", "sum_vectorised"])
-def test_a_variant_by_its_old_name_is_picked_with_a_warning(old):
+def test_the_old_name_of_a_variant_works_and_warns(old):
     variant = launch.Variant("sum_vectorized", None, None, None, 32)
     with pytest.warns(DeprecationWarning, match=f"{old}. is called .sum_vectorized. now"):
         assert launch.pick("sum", (variant,), old) is variant

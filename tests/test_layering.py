@@ -1,4 +1,4 @@
-"""Who may import whom. docs/architecture.md draws the same rules."""
+"""The import rules between packages, as in docs/architecture.md."""
 
 import ast
 import graphlib
@@ -18,7 +18,7 @@ PACKAGES = """
     workspace launch results signature gradients primitives collectives kernels nn parallel bench
     draw course doctor cli
 """.split()
-# These see less than their place in the list would let them.
+# Packages that may import fewer packages than their position in the list allows.
 NARROW = {
     "__init__": {"errors", "interrupts", "status"},
     "gradients": {"errors", "launch"},
@@ -45,13 +45,13 @@ NARROW = {
     },
 }
 
-# And inside the compiler; what lies beside its packages may be imported by all of them.
+# The same for packages of the compiler; all of them may import its modules.
 COMPILER_PACKAGES = ("runtime", "analysis", "frontend", "diagnostics", "lowering", "emit")
 
-# What belongs to a package of another name.
+# Modules that belong to a package of another name.
 BELONGS_TO = {"__main__": "cli"}
 
-# Third-party packages, by package. Packages that are not named here get numpy, numba and llvmlite.
+# Allowed third-party packages, by package; the default is numpy, numba and llvmlite.
 USUAL = {"numpy", "numba", "llvmlite"}
 THIRD_PARTY = {
     "__init__": set(),
@@ -64,7 +64,7 @@ THIRD_PARTY = {
     "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},
     "collectives": set(),
-    "kernels": {"numpy", "scipy"},  # SciPy for a reference, where it is installed
+    "kernels": {"numpy", "scipy"},  # SciPy for a reference, if it is installed
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
     "parallel": {"numpy", "numba", "mpi4py", "nccl"},
@@ -74,10 +74,9 @@ THIRD_PARTY = {
     "doctor": set(),
     "cli": set(),
 }
-# The only packages that may name the real numba.cuda.
-# `gpu_code` asks numba-cuda for code, in a process of its own.
+# The only packages that may import the real numba.cuda; `gpu_code` does in a child process.
 GPU_PACKAGES = {"gpu_code", "cuda", "standin"}
-# And the forms that primitives have on a GPU, which that process loads alone.
+# So may the GPU forms of primitives, which are loaded only in that process.
 GPU_FORMS = sorted((PACKAGE / "primitives").glob("*_gpu.py"))
 FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {
@@ -94,7 +93,7 @@ class Import(NamedTuple):
 
 
 def imports_of(source: str) -> list[Import]:
-    """Every name that a module imports when it runs, at its top or inside a function."""
+    """Return every name that a module imports at run time, at its top or inside a function."""
     found = []
     for node in running(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -106,7 +105,7 @@ def imports_of(source: str) -> list[Import]:
 
 
 def running(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree without those that only a type checker looks at."""
+    """Yield the nodes of a tree, without those under `if TYPE_CHECKING`."""
     yield tree
     for node in ast.iter_child_nodes(tree):
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
@@ -114,7 +113,7 @@ def running(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def file_of(name: str) -> str | None:
-    """The module that an imported name is, or lies in; None for what is not gpukit's."""
+    """Return the module of gpukit that an imported name is or belongs to, or None."""
     return name if name in MODULES else next(filter(MODULES.get, [name.rpartition(".")[0]]), None)
 
 
@@ -124,7 +123,7 @@ def package_of(path: Path) -> str:
 
 
 def target_package(name: str) -> str:
-    """The package that an imported gpukit name lies in; names of gpukit itself lie in __init__."""
+    """Return the package of an imported name of gpukit; `__init__` for names of gpukit itself."""
     second = name.split(".")[1]
     second = BELONGS_TO.get(second, second)
     return second if second in PACKAGES else "__init__"
@@ -140,13 +139,13 @@ def relative(path: Path) -> str:
 
 
 def imports() -> Iterator[tuple[Path, str, Import]]:
-    """Every import of the package, with its file and package."""
+    """Yield every import of gpukit, with its file and package."""
     for path in FILES:
         for found in imports_of(path.read_text(encoding="utf-8")):
             yield path, package_of(path), found
 
 
-def test_every_file_lies_in_a_known_package():
+def test_every_file_belongs_to_a_known_package():
     unknown = {package_of(path) for path in FILES} - set(PACKAGES)
     assert unknown == set(), "add the package to PACKAGES and to docs/architecture.md"
 
@@ -170,7 +169,7 @@ def test_packages_of_the_compiler_import_only_packages_above_their_own():
     assert wrong == []
 
 
-def test_files_import_only_the_packages_of_their_package():
+def test_files_import_only_the_third_party_packages_of_their_package():
     always = {"gpukit", *sys.stdlib_module_names, "tomllib"}
     wrong = [
         f"{relative(path)}:{line}: {package} may not import {name}"
@@ -180,7 +179,7 @@ def test_files_import_only_the_packages_of_their_package():
     assert wrong == []
 
 
-def test_only_the_front_names_the_real_cuda_namespace():
+def test_only_the_packages_for_gpus_import_the_real_numba_cuda():
     wrong = [
         f"{relative(path)}:{line}: {name}"
         for path, package, (line, name) in imports()
@@ -200,7 +199,7 @@ def test_forms_for_a_gpu_import_nothing_of_gpukit():
     assert wrong == []
 
 
-def test_no_file_imports_itself_by_way_of_others():
+def test_imports_have_no_cycles():
     graph = {
         name: {file_of(found.name) for found in imports_of(path.read_text())} - {name, None}
         for name, path in MODULES.items()
@@ -208,13 +207,13 @@ def test_no_file_imports_itself_by_way_of_others():
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
-        circle = error.args[1]
-        pytest.fail(" imports ".join(reversed(circle)))
+        cycle = error.args[1]
+        pytest.fail(" imports ".join(reversed(cycle)))
 
 
 @pytest.mark.slow
-def test_classes_are_put_together_not_derived_from_those_of_other_files():
-    """But errors have a hierarchy, and what rewrites a thread's code has one base, `Scalar`."""
+def test_no_class_derives_from_a_class_of_another_file():
+    """Exceptions are the hierarchy of errors and `Scalar`, the base of the compiler's rewriters."""
     bases = {"GpukitError", "Invalid", "KernelError", "Scalar"}
     own = {
         node.name
@@ -237,17 +236,17 @@ def test_classes_are_put_together_not_derived_from_those_of_other_files():
     assert wrong == []
 
 
-MOST_LINES = 400
+MAX_LINES = 400
 
 
 def test_no_file_has_more_than_four_hundred_lines():
-    """But for what a learner has written: `answer.py`, and what was set aside of it."""
+    """Except a learner's files: `answer.py` and its backups."""
     too_long = {
         path.relative_to(ROOT).as_posix()
         for folder in ("benchmarks", "exercises", "gpukit", "notebooks", "tests")
         for path in (ROOT / folder).rglob("*.py")
         if not path.name.startswith("answer.")
-        and len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES
+        and len(path.read_text(encoding="utf-8").splitlines()) > MAX_LINES
     }
     assert sorted(too_long) == []
 
@@ -263,15 +262,15 @@ def test_kernels_take_cuda_from_gpukit_by_name():
     assert wrong == []
 
 
-def test_import_inside_a_function_is_seen():
+def test_an_import_inside_a_function_is_found():
     source = "def f():\n    from gpukit import cli\n"
     assert imports_of(source) == [Import(2, "gpukit.cli")]
 
 
-def test_relative_import_is_refused():
+def test_a_relative_import_is_refused():
     name = imports_of("from .errors import GpukitError")[0].name
     assert name.split(".")[0] not in {"gpukit", *sys.stdlib_module_names}
 
 
-def test_cli_may_be_imported_by_nobody_else():
+def test_no_other_package_may_import_cli():
     assert [package for package in PACKAGES if "cli" in may_import(package)] == ["cli"]

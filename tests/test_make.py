@@ -1,4 +1,4 @@
-"""What make installs for whom, and what `make clean` leaves alone."""
+"""The Makefile: which extras its targets install, and which files `make clean` keeps."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is missing")
 
-THEIRS = (
+KEPT = (
     "exercises/.progress.json",
     "exercises/01_a/relu/answer.py",
     "exercises/01_a/relu/answer.old1.py",
@@ -21,7 +21,7 @@ THEIRS = (
     "workbook/.ipynb_checkpoints/01_a-checkpoint.ipynb",
     "gpukit-play/01_fill_kernel.html",
 )
-LEFT = (
+DELETED = (
     ".pytest_cache/v",
     ".ruff_cache/v",
     ".mypy_cache/v",
@@ -36,7 +36,7 @@ LEFT = (
 
 @pytest.fixture
 def clone(tmp_path):
-    """A folder with the Makefile alone, and a way to run make in it."""
+    """Return a function that runs make in a folder with only the Makefile and its inputs."""
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
 
@@ -54,27 +54,27 @@ def clone(tmp_path):
     return make
 
 
-def extras(said):
-    return set(",".join(re.findall(r"--editable '\.\[([\w,]*)\]'", said)).split(",")) - {""}
+def extras(output):
+    return set(",".join(re.findall(r"--editable '\.\[([\w,]*)\]'", output)).split(",")) - {""}
 
 
-def test_lab_installs_what_lessons_need_and_nothing_for_tests(clone):
+def test_make_lab_installs_the_lab_extra_only(clone):
     assert extras(clone("--dry-run", "lab")) == {"lab"}
 
 
-def test_tests_get_their_tools_besides(clone):
+def test_make_test_also_installs_the_extras_for_tests(clone):
     assert extras(clone("--dry-run", "test")) == {"lab", "test", "dev"}
 
 
-def test_help_names_clean(clone):
+def test_make_help_names_clean(clone):
     assert "make clean" in clone("help")
 
 
-def test_clean_deletes_what_make_and_tests_left_and_nothing_of_the_readers(clone, tmp_path):
-    for name in (*THEIRS, *LEFT):
+def test_make_clean_deletes_caches_and_keeps_the_readers_files(clone, tmp_path):
+    for name in (*KEPT, *DELETED):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    said = clone("clean")
-    assert [name for name in THEIRS if not (tmp_path / name).exists()] == []
-    assert [name for name in LEFT if (tmp_path / name).exists()] == []
-    assert "answer" in said.splitlines()[-1]
+    output = clone("clean")
+    assert [name for name in KEPT if not (tmp_path / name).exists()] == []
+    assert [name for name in DELETED if (tmp_path / name).exists()] == []
+    assert "answer" in output.splitlines()[-1]

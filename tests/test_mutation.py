@@ -1,4 +1,4 @@
-"""The mutation run itself: operators, launches, the oracle's view, and a sample of the run."""
+"""Mutation testing of the checker: operators, launches, the oracle's faults, and a sample run."""
 
 import ast
 import dataclasses
@@ -23,7 +23,7 @@ from tests import mutation_trouble as trouble
 KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, blocks.scan_block_kernel]
 
 
-# One kernel for each operator: what it reads before, and the lines that may come out.
+# Statements and the ends of their mutants, by operator.
 OPERATED = {
     "drop_barrier": ("cuda.syncthreads()", ["pass"]),
     "drop_syncwarp": ("cuda.syncwarp()", ["pass"]),
@@ -66,7 +66,7 @@ OPERATED = {
     "drop_clamp": ("k = max(i - 1, 0)", ["k = (i - 1)"]),
     "missing_last_tile": ("k = (n + 15) // 16", ["k = n // 16"]),
 }
-# The same for operators on loops and branches, with the whole body before and after.
+# The same for operators on loops and branches, with whole bodies.
 OPERATED_BLOCKS = {
     "barrier_into_guard": (
         "if i < n:\n    b[i] = v\ncuda.syncthreads()",
@@ -94,17 +94,17 @@ OPERATED_BLOCKS = {
 
 
 def operate(name, body):
-    """Return the bodies that an operator makes of one."""
+    """Return the mutants of a body by one operator."""
     lines = [f"    {line}" for line in body.splitlines()]
     text = "\n".join(["def kernel(a, b, i, j, m, n, p, v):", *lines, ""])
     module = types.SimpleNamespace(__name__="tiny", cuda=cuda, np=np)
     code = Code(module, "kernel", text=text)
-    made = (mutants.apply(code.text, edits) for edits in OPERATORS[name].find(code))
-    return ["\n".join(line[4:] for line in text.splitlines()[1:]) for text in made]
+    texts = (mutants.apply(code.text, edits) for edits in OPERATORS[name].find(code))
+    return ["\n".join(line[4:] for line in text.splitlines()[1:]) for text in texts]
 
 
 @pytest.mark.parametrize("name", OPERATED)
-def test_an_operator_makes_its_mistake(name):
+def test_an_operator_mutates_a_statement(name):
     before, expected = OPERATED[name]
     found = operate(name, before)
     assert len(found) == len(expected)
@@ -112,7 +112,7 @@ def test_an_operator_makes_its_mistake(name):
 
 
 @pytest.mark.parametrize("name", OPERATED_BLOCKS)
-def test_an_operator_on_blocks_makes_its_mistake(name):
+def test_an_operator_on_blocks_mutates_a_body(name):
     before, expected = OPERATED_BLOCKS[name]
     assert operate(name, before) == expected
 
@@ -121,7 +121,7 @@ def test_every_operator_is_tested():
     assert {*OPERATED, *OPERATED_BLOCKS} == {*OPERATORS}
 
 
-def test_every_operator_says_what_it_does_and_names_real_kinds():
+def test_every_operator_has_a_meaning_and_existing_kinds():
     for operator in OPERATORS.values():
         assert operator.meaning
         assert operator.right_kinds <= {*KINDS}
@@ -132,7 +132,7 @@ def test_every_operator_says_what_it_does_and_names_real_kinds():
 
 @functools.cache
 def every():
-    """Return all mutants of the book: seconds, so not when tests are collected."""
+    """Return all mutants of the book; too slow for collection."""
     return mutants.every()
 
 
@@ -149,7 +149,7 @@ def test_every_kernel_of_the_book_is_found():
 
 @pytest.mark.slow
 def test_every_kernel_yields_mutants():
-    bare = {"activations.tanh_of"}  # one call of the library: nothing to change
+    bare = {"activations.tanh_of"}  # one library call, which no operator mutates
     found = {mutant.subject for mutant in every()}
     assert {code.subject for code in mutants.book()} == found | bare
 
@@ -160,7 +160,7 @@ def test_ids_are_unique():
 
 
 @pytest.mark.slow
-def test_ids_are_the_same_in_the_next_run():
+def test_ids_are_reproducible():
     again = [mutant.id for mutant in mutants.of(mutants.book()[0])]
     assert [mutant.id for mutant in every()][: len(again)] == again
 
@@ -174,7 +174,7 @@ def test_a_mutant_differs_from_its_kernel_in_few_lines():
     assert 1 <= len(changed) <= 4
 
 
-def test_the_equivalents_listed_are_mutants_of_today():
+def test_the_listed_equivalents_are_current_mutants():
     known = {mutant.id: mutant for mutant in every()}
     for name, entry in equivalents.read(run.EQUIVALENTS).items():
         assert name in known, f"{name} is no mutant any more: take it out of equivalents.toml"
@@ -182,7 +182,7 @@ def test_the_equivalents_listed_are_mutants_of_today():
         assert entry["reason"]
 
 
-def test_a_larger_sample_holds_the_smaller_in_the_order_of_the_book():
+def test_a_larger_sample_includes_the_smaller_in_the_order_of_the_book():
     small, large = mutants.sample(every(), 30), mutants.sample(every(), 90)
     assert (len(small), len(large)) == (30, 90)
     assert [m for m in large if m in small] == small
@@ -198,7 +198,7 @@ def launches(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_only_a_kernel_without_a_mistake_gives_the_right_answer(kernel):
+def test_a_case_is_right_only_after_a_correct_launch(kernel):
     for case in launches(kernel):
         arguments = case.make()
         assert case.wrong(arguments)
@@ -206,12 +206,12 @@ def test_only_a_kernel_without_a_mistake_gives_the_right_answer(kernel):
         assert not case.wrong(arguments)
 
 
-def test_a_kernel_without_launches_has_those_of_the_small_sizes_of_its_benchmark():
+def test_a_kernel_without_launches_uses_the_small_sizes_of_its_benchmark():
     sizes = [case.make()[0].shape for case in launches(transpose.copy_kernel)]
     assert sizes == list(CASES["copy"].small) != []
 
 
-def test_a_kernel_without_small_sizes_is_launched_as_its_quick_benchmark(monkeypatch):
+def test_a_kernel_without_small_sizes_uses_its_quick_benchmark(monkeypatch):
     monkeypatch.setitem(CASES, "fill", CASES["fill"]._replace(small=()))
     cases.find.cache_clear()
     (case,) = launches(vector.fill_kernel)
@@ -219,12 +219,12 @@ def test_a_kernel_without_small_sizes_is_launched_as_its_quick_benchmark(monkeyp
     assert case.make()[-1].shape == CASES["fill"].sizes[0]
 
 
-def test_what_a_benchmark_poisons_is_an_array_that_nobody_has_written():
+def test_a_poisoned_output_of_a_benchmark_is_an_uninitialised_device_array():
     (case,) = launches(vector.fill_kernel)
     assert launch.is_device_array(case.make()[-1])
 
 
-def test_threads_that_go_on_do_so_in_the_launches_of_benchmarks():
+def test_a_grid_stride_kernel_has_more_elements_than_threads():
     (case,) = launches(vector.saxpy_grid_stride_kernel)
     assert case.make()[-1].size > 2 * case.threads
 
@@ -234,17 +234,17 @@ def test_a_kernel_without_any_launch_says_what_to_add():
         cases.find("gpukit.kernels.vector.nothing_kernel")
 
 
-# The oracle's view
+# The oracle's faults
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.costly
-def test_the_oracle_sees_nothing_wrong_in_a_kernel_without_a_mistake(kernel):
+def test_the_oracle_finds_no_fault_in_a_correct_kernel(kernel):
     assert truth.of_launch(kernel, launches(kernel)[-1]) == set()
 
 
 def first(operator, subject):
-    """Return a mutant of one operator and one kernel."""
+    """Return the first mutant of a kernel by an operator."""
     return next(m for m in every() if (m.operator, m.subject) == (operator, subject))
 
 
@@ -263,11 +263,11 @@ def first(operator, subject):
     ],
 )
 @pytest.mark.costly
-def test_the_oracle_sees_what_a_mutant_does_wrong(operator, subject, fault):
+def test_the_oracle_finds_the_fault_of_a_mutant(operator, subject, fault):
     assert fault in truth.of(first(operator, subject))
 
 
-def test_the_oracle_sees_nothing_forbidden_in_wrong_numbers():
+def test_wrong_values_alone_are_no_fault_for_the_oracle():
     assert truth.of(first("wrong_start", "reduce.sum_grid_stride")) == ()
 
 
@@ -275,7 +275,7 @@ def test_the_oracle_sees_nothing_forbidden_in_wrong_numbers():
 
 
 @pytest.mark.slow
-def test_the_pool_outlives_processes_that_die_and_hang():
+def test_the_pool_survives_processes_that_crash_or_hang():
     found = dict(pool.run(trouble.act, ["one", "die", "two", "hang", "three"], limit=3))
     assert found == {"one": "ONE", "die": "crashed", "two": "TWO", "hang": "hung", "three": "THREE"}
 
@@ -285,7 +285,7 @@ def _row(outcome, faults=(), reason="", kinds=()):
     return report.Row(mutant, verdict.Verdict(mutant.id, outcome, kinds), faults, reason)
 
 
-def test_figures_count_each_mutant_where_it_belongs():
+def test_figures_count_mutants_by_category():
     rows = [
         _row("right finding", ("race",)),
         _row("wrong answer", ("race",)),
@@ -300,7 +300,7 @@ def test_figures_count_each_mutant_where_it_belongs():
     assert (n["equivalent"], n["refused"], n["only_wrong_numbers"]) == (1, 1, 2)
 
 
-def test_a_finding_that_the_oracle_does_not_confirm_is_counted():
+def test_findings_that_the_oracle_does_not_confirm_are_counted():
     rows = [
         _row("right finding", ("race",), kinds=("global-race",)),
         _row("right finding", ("unwritten",), kinds=("global-race",)),
@@ -309,27 +309,27 @@ def test_a_finding_that_the_oracle_does_not_confirm_is_counted():
 
 
 @pytest.mark.parametrize("fault", ["outside", "absent", "diverged", "hung", "crashed"])
-def test_an_oracle_that_did_not_see_the_end_calls_no_finding_false(fault):
+def test_a_finding_is_not_unconfirmed_if_the_oracle_stopped_early(fault):
     assert not _row("right finding", (fault,), kinds=("never-written",)).unconfirmed
 
 
-def test_an_oracle_with_a_part_of_the_launches_calls_no_finding_false():
+def test_a_finding_is_not_unconfirmed_if_the_oracle_ran_only_some_launches():
     row = _row("right finding", (), kinds=("shared-race",))
     assert row.unconfirmed
     assert not dataclasses.replace(row, whole=False).unconfirmed
 
 
-def test_a_survivor_is_in_the_report():
+def test_the_report_lists_survivors():
     assert f"`{every()[0].id}` survived" in report.markdown([_row("survived")])
 
 
-def test_report_of_a_sample_says_of_how_many_it_is_one():
+def test_the_report_of_a_sample_says_of_how_many_mutants():
     assert "A sample: 1 of the 7 mutants" in report.markdown([_row("survived")], of=7)
     assert "A sample" not in report.markdown([_row("survived")], of=1)
 
 
 @pytest.mark.slow
-def test_mutants_are_examined_by_a_process_that_may_die_in_their_place():
+def test_mutants_are_examined_in_child_processes():
     chosen = [first("drop_barrier", "scan.blocks.scan_block"), first("drop_guard", "vector.saxpy")]
     found = dict(pool.run(verdict.examine, chosen, workers=1, limit=run.LIMIT))
     assert {found[mutant].outcome for mutant in chosen} <= {*report.FLAGGED}

@@ -1,4 +1,4 @@
-"""Which rows of a test every change is tried with."""
+"""`often`: which rows of a parametrised test `make test` runs."""
 
 import itertools
 from types import SimpleNamespace
@@ -22,17 +22,17 @@ def test_every_value_of_every_parameter_occurs_in_the_chosen_rows():
     assert {row["variant"] for row in chosen} == set(VARIANTS)
 
 
-def test_as_many_rows_are_chosen_as_the_longest_list_has_values():
+def test_as_few_rows_are_chosen_as_the_longest_list_has_values():
     given = rows(size=SIZES, dtype=DTYPES, variant=VARIANTS)
     assert len(often.covering(given)) == len(SIZES)
 
 
-def test_all_rows_of_one_list_are_chosen():
+def test_all_rows_of_a_single_parameter_are_chosen():
     assert often.covering(rows(size=SIZES)) == set(range(len(SIZES)))
 
 
-def test_rows_that_need_no_new_value_repeat_a_pair():
-    """A kernel is compiled for a variant and a dtype: a further size needs no further kernel."""
+def test_rows_repeat_pairs_of_values_if_they_can():
+    """A kernel is compiled per variant and dtype; another size needs no other kernel."""
     given = rows(size=SIZES, dtype=DTYPES, variant=VARIANTS)
     chosen = [given[place] for place in often.covering(given)]
     assert len({(row["dtype"], row["variant"]) for row in chosen}) == len(VARIANTS)
@@ -43,10 +43,10 @@ def test_no_rows_choose_none():
 
 
 class Item:
-    """What `mark_exhaustive` asks of a test that pytest has collected."""
+    """A fake of a collected test, as `mark_exhaustive` uses it."""
 
     def __init__(self, name, number, marks, params):
-        self.nodeid = f"tests/test_made.py::{name}[{number}]"
+        self.nodeid = f"tests/test_fake.py::{name}[{number}]"
         self.callspec = SimpleNamespace(params=params)
         self.marks = list(marks)
 
@@ -61,40 +61,43 @@ class Item:
 
 
 def items(name, count, *marks, argument="size"):
-    """The rows of a test with one list of parameters."""
+    """Return the rows of a test with one parameter."""
     parametrize = pytest.mark.parametrize(argument, range(count)).mark
     return [Item(name, k, [parametrize, *marks], {argument: k}) for k in range(count)]
 
 
-def often_run(made):
-    often.mark_exhaustive(made)
+def run_often(collected):
+    often.mark_exhaustive(collected)
     return [
-        item.nodeid.partition("::")[2] for item in made if len(item.iter_markers("exhaustive")) == 0
+        item.nodeid.partition("::")[2]
+        for item in collected
+        if len(item.iter_markers("exhaustive")) == 0
     ]
 
 
 COSTLY = pytest.mark.costly.mark
 
 
-def test_every_row_of_one_list_runs_often():
-    assert len(often_run(items("test_a", 9))) == 9
+def test_every_row_of_a_single_parameter_runs_often():
+    assert len(run_often(items("test_a", 9))) == 9
 
 
-def test_one_of_four_costly_rows_runs_often_and_each_test_of_a_file_has_others():
-    made = items("test_a", 9, COSTLY) + items("test_b", 9, COSTLY)
+def test_one_in_four_costly_rows_runs_often_at_another_offset_per_test():
+    collected = items("test_a", 9, COSTLY) + items("test_b", 9, COSTLY)
     a, b = ["test_a[0]", "test_a[4]", "test_a[8]"], ["test_b[1]", "test_b[5]"]
-    assert often_run(made) == a + b
+    assert run_often(collected) == a + b
 
 
-def test_a_costly_test_of_one_row_runs_often_wherever_it_stands():
-    made = items("test_a", 9, COSTLY) + items("test_b", 1, COSTLY)
-    assert often_run(made)[-1] == "test_b[0]"
+def test_a_costly_test_of_one_row_runs_often_at_any_position():
+    collected = items("test_a", 9, COSTLY) + items("test_b", 1, COSTLY)
+    assert run_often(collected)[-1] == "test_b[0]"
 
 
-def test_values_that_are_given_together_are_one():
+def test_parameters_of_one_parametrize_mark_are_one_value():
     pairs = [(1, 1), (1, 2), (2, 1), (2, 2)]
-    together = pytest.mark.parametrize(("given", "wanted"), pairs).mark
-    made = [
-        Item("test_a", k, [together], {"given": g, "wanted": w}) for k, (g, w) in enumerate(pairs)
+    parametrize = pytest.mark.parametrize(("value", "expected"), pairs).mark
+    collected = [
+        Item("test_a", k, [parametrize], {"value": v, "expected": e})
+        for k, (v, e) in enumerate(pairs)
     ]
-    assert len(often_run(made)) == 4
+    assert len(run_often(collected)) == 4

@@ -1,4 +1,4 @@
-"""What the README shows is run; what it names exists."""
+"""The README: its code runs, and its links, commands and exercises exist."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ TARGETS = sorted(set(re.findall(r"(?:\$ |`)make (\w+)", README)))
 
 
 def python_blocks(lines: list[str]) -> str:
-    """The Python blocks as one script, each line at the number it has in the README."""
+    """Return the Python blocks as one script with the line numbers of the README."""
     script, inside = [], False
     for line in lines:
         if line.startswith("```"):
@@ -35,61 +35,61 @@ def python_blocks(lines: list[str]) -> str:
 def test_python_blocks_run(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")
-    done = fresh_python(str(file), folder=tmp_path)  # it saves a page
+    done = fresh_python(str(file), folder=tmp_path)  # which saves player.html
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "player.html").exists()
 
 
 @pytest.mark.slow
-def test_bad_index_of_the_readme_is_reported_with_its_block_and_thread(fresh_python, tmp_path):
+def test_the_bad_index_in_the_readme_is_reported_with_block_and_thread(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")
     shown = fresh_python(str(file), folder=tmp_path, GPUKIT_TARGET="cpu").stdout
     assert all(word in shown for word in ("vector_add_kernel", "(500,)", "block", "thread"))
 
 
-def test_first_python_block_begins_by_line_25():
+def test_the_first_python_block_begins_before_line_25():
     assert LINES.index("```python") < 25
 
 
-def test_readme_has_at_most_120_lines():
+def test_the_readme_has_at_most_120_lines():
     assert len(LINES) <= 120
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_link_leads_to_a_file(link):
+def test_a_link_leads_to_a_file(link):
     assert (ROOT / link).exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_command_is_one_of_the_command_line(command, capsys):
+def test_a_command_exists(command, capsys):
     with pytest.raises(SystemExit) as stop:
         parser.build().parse_args([command, "--help"])
     assert not stop.value.code
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_exercise_exists(name):
+def test_an_exercise_exists(name):
     assert len(list(ROOT.glob(f"exercises/*/{name}/exercise.toml"))) == 1
 
 
-def test_readme_tells_how_many_exercises_there_are():
-    (told,) = re.findall(r"The (\d+) exercises", README)
-    assert int(told) == len(list(ROOT.glob("exercises/*/*/exercise.toml")))
+def test_the_readme_has_the_right_number_of_exercises():
+    (number,) = re.findall(r"The (\d+) exercises", README)
+    assert int(number) == len(list(ROOT.glob("exercises/*/*/exercise.toml")))
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_make_target_exists(target):
+def test_a_make_target_exists(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
 
 
-def test_readme_says_how_the_command_comes_onto_the_path_after_make():
+def test_the_readme_activates_the_environment_after_make():
     after = README.partition("$ make lab")[2].partition("```python")[0]
     assert "source .venv/bin/activate" in after
 
 
-def test_no_advice_names_a_package_that_no_index_has():
-    asked = re.compile(r"install[^\n]* ['\"]?gpukit\[")
+def test_no_advice_installs_gpukit_from_a_package_index():
+    install = re.compile(r"install[^\n]* ['\"]?gpukit\[")
     files = [*(ROOT / "gpukit").rglob("*.py"), ROOT / "README.md"]
-    assert [f.name for f in files if asked.search(f.read_text(encoding="utf-8"))] == []
+    assert [f.name for f in files if install.search(f.read_text(encoding="utf-8"))] == []

@@ -1,4 +1,4 @@
-"""One line of a host function: what it checks, moves, allocates and documents."""
+"""The signature line of a host function: what it checks, copies, allocates and documents."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,12 @@ def mixed(x, at, w, *, out=None, stream=0):
     return out
 
 
-def test_a_result_is_a_numpy_array_of_the_shape_that_the_line_says():
-    made = product(ones(2, 3), ones(3, 4))
-    assert (type(made), made.dtype, made.tolist()) == (np.ndarray, np.float32, [[3] * 4] * 2)
+def test_a_result_is_a_numpy_array_of_the_shape_in_the_signature():
+    result = product(ones(2, 3), ones(3, 4))
+    assert (type(result), result.dtype, result.tolist()) == (np.ndarray, np.float32, [[3] * 4] * 2)
 
 
-def test_arrays_may_come_by_name():
+def test_arrays_may_be_keyword_arguments():
     assert product(b=ones(3, 4), a=ones(2, 3), bias=ones(4)).tolist() == [[4] * 4] * 2
 
 
@@ -49,26 +49,26 @@ def test_a_result_is_written_to_out():
     assert (out == 3).all()
 
 
-def test_arrays_of_another_library_are_taken():
+def test_arrays_of_another_library_are_accepted():
     assert product(Foreign(ones(2, 3)), ones(3, 4)).tolist() == [[3] * 4] * 2
 
 
-def test_a_missing_array_is_python_s_own_error():
+def test_a_missing_array_is_pythons_own_error():
     with pytest.raises(TypeError, match=r"product\(\) missing 1 required positional argument: 'b'"):
         product(ones(2, 3))
 
 
-def test_none_is_no_array_unless_the_line_says_so():
+def test_none_is_refused_for_a_required_array():
     with pytest.raises(TypeError, match="product: expected b to be a float32 or float64 array, go"):
         product(ones(2, 3), None)
 
 
-def test_a_number_with_a_dtype_is_no_array():
+def test_a_numpy_scalar_is_refused_for_an_array():
     with pytest.raises(TypeError, match=r"shift: expected y to be a .* array, got float32"):
         shift(ones(3), np.float32(1))
 
 
-def test_an_axis_of_two_sizes_is_refused_with_the_axes_of_all_arrays():
+def test_an_axis_with_two_sizes_is_refused_with_the_axes_of_all_arrays():
     expected = (
         r"^product: expected bias\.shape == \(4,\), got \(5,\)\. "
         r"The axes are a \(m, k\), b \(k, n\), bias \(n,\)\.$"
@@ -80,7 +80,7 @@ def test_an_axis_of_two_sizes_is_refused_with_the_axes_of_all_arrays():
 @pytest.mark.parametrize(
     ("shape", "advice"), [((4, 3), "Did you mean b.T?"), ((4, 4), "The inner sizes must agree.")]
 )
-def test_a_product_that_cannot_be_says_whether_a_transpose_could(shape, advice):
+def test_mismatched_inner_sizes_are_refused_with_a_hint_at_a_transpose(shape, advice):
     with pytest.raises(ValueError, match="product: expected ") as caught:
         product(ones(2, 3), ones(*shape))
     found = f"product: expected a.shape[1] == b.shape[0], got (2, 3) and {shape}. {advice}"
@@ -92,7 +92,7 @@ def test_two_dtypes_are_listed_in_the_order_of_the_parameters():
         product(ones(2, 3), ones(3, 4, dtype=np.float64))
 
 
-def test_what_is_written_to_comes_back_to_an_array_in_another_order():
+def test_an_in_place_result_is_copied_back_to_an_array_in_another_order():
     x = np.zeros((3, 2), np.float32).T
     shift(x, ones(2, 3), by=4)
     assert x.tolist() == [[5] * 3] * 2
@@ -105,12 +105,12 @@ def test_a_read_only_array_cannot_be_written_to():
         shift(x, ones(3))
 
 
-def test_a_device_array_in_another_order_is_refused_where_c_order_is_wanted():
+def test_a_device_array_in_another_order_is_refused_if_c_order_is_required():
     with pytest.raises(ValueError, match="shift: expected y in C order"):
         shift(ones(2, 2), cuda.to_device(ones(2, 3))[:, 1:])
 
 
-def test_any_number_of_axes_must_be_alike_too():
+def test_arrays_of_any_number_of_axes_must_have_equal_shapes():
     with pytest.raises(ValueError, match=r"shift: expected y\.shape == \(2, 3\), got \(3, 2\)\."):
         shift(ones(2, 3), ones(3, 2))
 
@@ -122,47 +122,47 @@ def test_too_few_axes_are_refused():
 
 
 @pytest.mark.parametrize("shape", [(8, 2), (7, 3)])
-def test_multiples_and_numbers_are_sizes(shape):
+def test_sizes_may_be_numbers_and_multiples(shape):
     with pytest.raises(ValueError, match=r"mixed: expected w\.shape == \(8, 3\), got"):
         mixed(ones(3, 4, 5), ones(3, dtype=np.int32), ones(*shape))
 
 
-def test_an_open_result_is_made_of_the_shape_that_the_function_says():
+def test_the_shape_of_an_open_result_is_set_by_the_function():
     first, second = mixed(ones(3, 4, 5), ones(3, dtype=np.int64), ones(8, 3))
     assert (first.of((3, 7)).array.shape, second.array.shape) == ((3, 7), (4,))
 
 
-def test_several_results_take_a_tuple_for_out():
+def test_out_is_a_tuple_for_several_results():
     arrays = ones(3, 4, 5), ones(3, dtype=np.int32), ones(8, 3)
     with pytest.raises(TypeError, match="mixed: expected out to be a tuple of 2 arrays, got ndarr"):
         mixed(*arrays, out=ones(4))
     assert mixed(*arrays, out=(None, out := ones(4)))[1].array is out
 
 
-def test_out_on_the_memory_of_an_array_is_refused():
+def test_an_out_that_overlaps_an_array_is_refused():
     a = ones(3, 3)
     with pytest.raises(ValueError, match="product: expected out to lie apart from a"):
         product(a, ones(3, 3), out=a)
 
 
-def test_a_result_that_nobody_asks_for_is_not_made(monkeypatch):
+def test_a_result_is_allocated_only_when_it_is_used(monkeypatch):
     result = mixed(ones(3, 4, 5), ones(3, dtype=np.int32), ones(8, 3))[1]
-    made = []
-    monkeypatch.setattr(launch.workspace, "take", lambda *a, **_: made.append(a) or ones(4))
-    assert made == []
-    assert (result.array.shape, len(made)) == ((4,), 1)
+    taken = []
+    monkeypatch.setattr(launch.workspace, "take", lambda *a, **_: taken.append(a) or ones(4))
+    assert taken == []
+    assert (result.array.shape, len(taken)) == ((4,), 1)
 
 
-def test_the_line_stands_in_the_docstring():
+def test_the_signature_is_in_the_docstring():
     assert product.__doc__ == (
         "Return a product.\n\nTakes a (m, k), b (k, n), bias (n,) of float32 or float64; returns "
         "(m, n).\n\nOnce more."
     )
 
 
-def test_dtypes_of_its_own_are_said_of_an_array():
-    said = mixed.__doc__.splitlines()[-1]
-    assert "x (n, c, ...), w (2*c, 3) of float32 or float64, at (n,) of int32 or int64" in said
+def test_the_docstring_has_the_dtypes_of_each_array():
+    line = mixed.__doc__.splitlines()[-1]
+    assert "x (n, c, ...), w (2*c, 3) of float32 or float64, at (n,) of int32 or int64" in line
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_dtypes_of_its_own_are_said_of_an_array():
     [(gpukit.sum, 1, "shuffle"), (gpukit.matmul, 2, "tiled"), (gpukit.matvec, 2, "block_a_row")],
 )
 def test_the_old_name_of_variant_works_and_warns(function, arrays, variant):
-    given = [ones(3, 3), ones(3, 3)] if function is gpukit.matmul else [ones(3, 3), ones(3)]
-    given = given if arrays == 2 else [ones(3)]
+    inputs = [ones(3, 3), ones(3, 3)] if function is gpukit.matmul else [ones(3, 3), ones(3)]
+    inputs = inputs if arrays == 2 else [ones(3)]
     with pytest.warns(DeprecationWarning, match="rung= is called variant= now"):
-        made = function(*given, rung=variant)
-    np.testing.assert_array_equal(made, function(*given, variant=variant))
+        result = function(*inputs, rung=variant)
+    np.testing.assert_array_equal(result, function(*inputs, variant=variant))

@@ -1,6 +1,6 @@
-"""The status line: it comes after a while, says what is done, vanishes, and is seen by people only.
+"""The status line: it appears after a delay, in terminals and notebooks only, and is removed.
 
-Time does not pass here: the clock stands still, and who waits for the line waits until it shows.
+The clock is fake and never advances; tests wait for the line by an event.
 """
 
 import io
@@ -17,25 +17,25 @@ from gpukit import cuda, nn, status
 
 
 class Screen(io.StringIO):
-    """A terminal, unless `looked_at` is False."""
+    """A terminal, unless `is_terminal` is False."""
 
-    looked_at = True
+    is_terminal = True
 
     def isatty(self):
-        return self.looked_at
+        return self.is_terminal
 
 
 @pytest.fixture
 def terminal(monkeypatch):
     screen = Screen()
-    seen = SimpleNamespace(stderr=screen, stdout=screen, modules=sys.modules)
-    monkeypatch.setattr(status, "sys", seen)  # pytest puts its own streams back before a test
+    fake = SimpleNamespace(stderr=screen, stdout=screen, modules=sys.modules)
+    monkeypatch.setattr(status, "sys", fake)  # not sys.stderr, which pytest replaces
     return screen
 
 
 @pytest.fixture
 def notebook(monkeypatch):
-    """The outputs of a notebook's cell: what each shows now."""
+    """The current contents of the outputs of a notebook cell."""
     outputs = []
 
     def display(content, raw, display_id):
@@ -50,40 +50,40 @@ def notebook(monkeypatch):
 
 
 @pytest.fixture
-def said(monkeypatch):
-    """Waits until the status line has said something; what it showed, in order."""
-    texts, told = [], threading.Event()
+def status_texts(monkeypatch):
+    """The texts that the status line showed, and `wait`, which waits for the first."""
+    texts, shown = [], threading.Event()
     genuine = status.StatusLine.show
 
     def show(line, text):
         genuine(line, text)
         texts.append(text)
-        told.set()
+        shown.set()
 
     monkeypatch.setattr(status.StatusLine, "show", show)
     monkeypatch.setattr(status, "PATIENCE", 0.001)
     monkeypatch.setattr(status.time, "monotonic", lambda: 0.0)
-    return SimpleNamespace(texts=texts, wait=lambda: told.wait(30))
+    return SimpleNamespace(texts=texts, wait=lambda: shown.wait(30))
 
 
-def test_long_work_says_what_it_is_and_takes_that_away(terminal, said):
+def test_long_work_shows_its_description_and_then_removes_it(terminal, status_texts):
     with status.doing("compiling it"):
-        said.wait()
+        status_texts.wait()
         shown = terminal.getvalue()
     assert shown == "\rcompiling it ... 0 s"
     assert terminal.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
 
 
-def test_long_work_is_asked_what_it_does_by_then(terminal, said):
+def test_a_description_may_be_computed_when_it_is_shown(terminal, status_texts):
     with status.doing(lambda: "loading it"):
-        said.wait()
+        status_texts.wait()
         assert terminal.getvalue() == "\rloading it ... 0 s"
 
 
-def test_long_work_that_fails_takes_its_words_away(terminal, said):
+def test_long_work_that_fails_removes_its_description(terminal, status_texts):
     def work():
         with status.doing("compiling it"):
-            said.wait()
+            status_texts.wait()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -91,69 +91,69 @@ def test_long_work_that_fails_takes_its_words_away(terminal, said):
     assert terminal.getvalue().endswith(" \r")
 
 
-def test_short_work_says_nothing(terminal):
+def test_short_work_shows_nothing(terminal):
     with status.doing("compiling it"):
         pass
     assert terminal.getvalue() == ""
 
 
-def test_work_that_nobody_watches_starts_no_thread(terminal, monkeypatch):
-    monkeypatch.setattr(Screen, "looked_at", False)
+def test_work_without_a_terminal_starts_no_thread(terminal, monkeypatch):
+    monkeypatch.setattr(Screen, "is_terminal", False)
     before = threading.active_count()
     with status.doing("compiling it"):
         assert threading.active_count() == before
 
 
-def test_work_says_nothing_where_something_else_writes_to_the_terminal(terminal):
+def test_nothing_is_shown_inside_silent(terminal):
     with status.silent(), status.doing("compiling it"):
         assert not status.StatusLine().watched
     assert status.StatusLine().watched
 
 
-def test_line_is_cut_where_the_terminal_ends(terminal, monkeypatch):
+def test_the_line_is_cut_at_the_width_of_the_terminal(terminal, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     status.StatusLine().show("x" * 50)
     assert terminal.getvalue() == "\r" + "x" * 19
 
 
-def test_shorter_text_writes_over_all_of_a_longer_one(terminal):
+def test_a_shorter_text_overwrites_all_of_a_longer_one(terminal):
     line = status.StatusLine()
-    line.show("twelve signs")
+    line.show("twelve chars")
     line.show("four")
-    assert terminal.getvalue() == "\rtwelve signs\rfour        "
+    assert terminal.getvalue() == "\rtwelve chars\rfour        "
 
 
-def test_no_standard_error_is_no_fault(monkeypatch):
+def test_a_missing_standard_error_is_no_error(monkeypatch):
     monkeypatch.setattr(status, "sys", SimpleNamespace(stderr=None, modules=sys.modules))
     status.StatusLine().show("text")
 
 
-def test_notebook_keeps_one_output_which_is_empty_at_the_end(notebook, said):
+def test_a_notebook_has_one_output_which_is_empty_at_the_end(notebook, status_texts):
     with status.doing("compiling it"):
-        said.wait()
+        status_texts.wait()
         assert notebook == [{"text/plain": "compiling it ... 0 s"}]
     assert notebook == [{"text/plain": ""}]
 
 
-def test_first_launch_says_that_its_kernel_is_compiled(terminal, monkeypatch):
+def test_a_first_launch_shows_that_its_kernel_is_being_compiled(terminal, monkeypatch):
     doing = []
     genuine = status.doing
     monkeypatch.setattr(status, "doing", lambda what: doing.append(what) or genuine(what))
 
     @cuda.jit
-    def waited_kernel(a):
+    def compiled_kernel(a):
         a[cuda.grid(1)] = 1
 
-    waited_kernel[1, 32](np.zeros(32))
-    waited_kernel[1, 32](np.zeros(32))
-    assert doing == ["compiling waited_kernel"]
-    gpukit.profile(waited_kernel)[1, 32](np.zeros(32))
-    assert "compiling waited_kernel for the profile" in doing
+    compiled_kernel[1, 32](np.zeros(32))
+    compiled_kernel[1, 32](np.zeros(32))
+    assert doing == ["compiling compiled_kernel"]
+    gpukit.profile(compiled_kernel)[1, 32](np.zeros(32))
+    assert "compiling compiled_kernel for the profile" in doing
 
 
 @pytest.fixture
-def patient(monkeypatch):
-    """However long compiling takes here, nothing is said of it."""
+def long_delay(monkeypatch):
+    """Show no status line for compiling, however long it takes."""
     monkeypatch.setattr(status, "PATIENCE", 1000)
 
 
@@ -164,16 +164,16 @@ def train():
     return nn.fit(model, optimizer, loader, epochs=2)
 
 
-@pytest.mark.usefixtures("patient")
-def test_training_in_a_notebook_leaves_one_line(notebook, capsys):
+@pytest.mark.usefixtures("long_delay")
+def test_training_in_a_notebook_leaves_one_output(notebook, capsys):
     train()
     (output,) = notebook
     assert output["text/plain"].startswith("epoch 2/2  step 6/6  loss ")
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.usefixtures("patient")
-def test_training_in_a_terminal_ends_its_line(terminal):
+@pytest.mark.usefixtures("long_delay")
+def test_training_in_a_terminal_ends_its_status_line(terminal):
     train()
     lines = terminal.getvalue().split("\r")
     assert re.fullmatch(r"epoch 2/2  step 6/6  .*  \d+ s *\n", lines[-1])

@@ -1,9 +1,8 @@
-"""Every way to start a program, with every target: what becomes of a race.
+"""Every way to start a program, with every target: whether a race is an error.
 
-Each program launches a kernel without a mistake and then one with a race, and prints a line after
-each. `unset` and `cpu` run both; `checked` stops at the race; `cuda` and a name that is no target
-are refused before anything is launched. Two of the ways are tried by `make test`, all of them by
-`make test-programs`.
+Each program launches a correct kernel and then one with a race, and prints a line after each.
+`unset` and `cpu` run both; `checked` stops at the race; `cuda` and an unknown target are refused
+before any launch. `make test` tests two of the ways, `make test-programs` all of them.
 """
 
 import os
@@ -70,7 +69,7 @@ RUNNERS = (
 )
 GPUKIT, PYTEST = ["-m", "gpukit"], ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
-# Words for Python, in a folder with the files of `folder`; and the code that a refusal exits with.
+# Arguments of Python in the folder of `folder`, and the exit code of a refused target.
 WAYS = {
     "python script.py": (["ours.py"], 1),
     "python script.py, standin.install()": (["installed.py"], 1),
@@ -79,7 +78,7 @@ WAYS = {
     "python -c, standin.install()": (["-c", IMPORTS["installed"] + PROGRAM], 1),
     "gpukit run": ([*GPUKIT, "run", "theirs.py"], 3),
     "gpukit run -m": ([*GPUKIT, "run", "-m", "theirs"], 3),
-    "gpukit run of ours": ([*GPUKIT, "run", "ours.py"], 3),
+    "gpukit run of a script that imports gpukit": ([*GPUKIT, "run", "ours.py"], 3),
     "gpukit run, multiprocessing spawn": ([*GPUKIT, "run", "children.py", "spawn"], 3),
     "gpukit run, multiprocessing fork": ([*GPUKIT, "run", "children.py", "fork"], 3),
     "gpukit run, subprocess": ([*GPUKIT, "run", "starter.py"], 3),
@@ -110,19 +109,19 @@ def folder(tmp_path_factory):
     return path
 
 
-def surroundings(name):
-    """The environment of a process with a target."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GPUKIT_T", "GPUKIT_S"))}
+def environment(name):
+    """Return the environment of a process with a target."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GPUKIT_T", "GPUKIT_S"))}
     wanted = {"GPUKIT_TARGET": TARGETS[name]} if TARGETS[name] else {}
-    return {**kept, "PYTHONPATH": str(ROOT), **wanted}
+    return {**inherited, "PYTHONPATH": str(ROOT), **wanted}
 
 
 def python(folder, name, *words):
-    """Run Python with a target; return the exit code, and what it printed and complained of."""
+    """Run Python with a target; return its exit code, standard output and standard error."""
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env=surroundings(name),
+        env=environment(name),
         capture_output=True,
         text=True,
         timeout=300,
@@ -139,69 +138,69 @@ def needs_no_gpu(name):
 @pytest.mark.parametrize("name", ["unset", "cpu"])
 @pytest.mark.parametrize("way", EACH_WAY)
 @pytest.mark.slow
-def test_race_is_not_looked_for_on_the_cpu(folder, way, name):
+def test_a_race_is_no_error_on_the_cpu_target(folder, way, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, *WAYS[way][0])
-    assert code == 0, printed + complaints
-    assert "2 passed" in printed or printed == "clean passed\nracy passed\n"
+    code, stdout, stderr = python(folder, name, *WAYS[way][0])
+    assert code == 0, stdout + stderr
+    assert "2 passed" in stdout or stdout == "clean passed\nracy passed\n"
 
 
 @pytest.mark.parametrize("way", EACH_WAY)
-def test_race_is_an_error_at_its_line_when_launches_are_checked(folder, way):
-    code, printed, complaints = python(folder, "checked", *WAYS[way][0])
+def test_a_race_is_an_error_at_its_line_on_the_checked_target(folder, way):
+    code, stdout, stderr = python(folder, "checked", *WAYS[way][0])
     assert code == 1
-    assert "racy passed" not in printed
+    assert "racy passed" not in stdout
     if WAYS[way][0][1:2] == ["pytest"]:
-        assert "1 failed, 1 passed" in printed
-        assert f"{WAYS[way][0][-1]}:{LINE}: CheckFailed" in printed
-        assert "E       global-race: In line" in printed
+        assert "1 failed, 1 passed" in stdout
+        assert f"{WAYS[way][0][-1]}:{LINE}: CheckFailed" in stdout
+        assert "E       global-race: In line" in stdout
         # The last line but one, and on CI the first of several: pytest shortens no message there.
-        (failed,) = (line for line in printed.splitlines() if line.startswith("FAILED"))
+        (failed,) = (line for line in stdout.splitlines() if line.startswith("FAILED"))
         assert "test_racy - gpukit.errors.CheckFailed" in failed
     else:
-        assert "clean passed" in printed
-        assert "global-race" in complaints
-        assert f"line {LINE}, in racy_kernel" in complaints or f":{LINE} in racy_k" in complaints
+        assert "clean passed" in stdout
+        assert "global-race" in stderr
+        assert f"line {LINE}, in racy_kernel" in stderr or f":{LINE} in racy_k" in stderr
 
 
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("way", EACH_WAY)
-def test_target_that_cannot_be_had_is_refused_before_any_launch(folder, way, name):
+def test_an_unavailable_target_is_refused_before_any_launch(folder, way, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, *WAYS[way][0])
-    assert code == WAYS[way][1], printed + complaints
-    assert REFUSED[name] in printed + complaints
-    assert "passed" not in printed
+    code, stdout, stderr = python(folder, name, *WAYS[way][0])
+    assert code == WAYS[way][1], stdout + stderr
+    assert REFUSED[name] in stdout + stderr
+    assert "passed" not in stdout
 
 
-# --- What looks at launches itself ---------------------------------------------------------------
+# --- Commands that observe launches --------------------------------------------------------------
 
-# Exit codes of `gpukit check` and its kin, whatever the target: they take the launches over.
-LOOKING = {"check": 1, "profile": 0, "play": 0}
-SAY_WHAT_IS_WRONG = ("check", "play")
+# Exit codes of the commands, which are the same with every target.
+OBSERVING = {"check": 1, "profile": 0, "play": 0}
+REPORT_FINDINGS = ("check", "play")
 
 
 @pytest.mark.programs
 @pytest.mark.parametrize("name", ["unset", "cpu", "checked"])
-@pytest.mark.parametrize("command", LOOKING)
-def test_command_that_looks_at_launches_does_so_with_every_target(folder, command, name):
+@pytest.mark.parametrize("command", OBSERVING)
+def test_a_command_that_observes_launches_works_with_every_target(folder, command, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, "-m", "gpukit", command, "theirs.py")
-    assert code == LOOKING[command], complaints
-    assert "clean passed" in printed
-    assert "racy passed" in printed
-    assert ("global-race" in printed) == (command in SAY_WHAT_IS_WRONG)
+    code, stdout, stderr = python(folder, name, "-m", "gpukit", command, "theirs.py")
+    assert code == OBSERVING[command], stderr
+    assert "clean passed" in stdout
+    assert "racy passed" in stdout
+    assert ("global-race" in stdout) == (command in REPORT_FINDINGS)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("command", LOOKING)
+@pytest.mark.parametrize("command", OBSERVING)
 @pytest.mark.costly
-def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, command, name):
+def test_a_command_that_observes_launches_refuses_an_unavailable_target(folder, command, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, "-m", "gpukit", command, "theirs.py")
+    code, stdout, stderr = python(folder, name, "-m", "gpukit", command, "theirs.py")
     assert code == 3
-    assert REFUSED[name] in complaints
-    assert "passed" not in printed
+    assert REFUSED[name] in stderr
+    assert "passed" not in stdout
 
 
 # --- Notebooks -----------------------------------------------------------------------------------
@@ -209,9 +208,9 @@ def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, comma
 
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.costly
-def test_notebook_launches_as_the_target_says(folder, name):
+def test_launches_in_a_notebook_use_the_target(folder, name):
     needs_no_gpu(name)
-    variable = TARGETS[name] or ""  # empty is as unset
+    variable = TARGETS[name] or ""  # empty is the same as unset
     with notebook(folder, GPUKIT_TARGET=variable) as running:
         for line in ("from gpukit import cuda", IMPORTS["installed"]):
             first, shown = running.run(line + KERNELS + CLEAN), running.run(RACY)
@@ -225,7 +224,7 @@ def test_notebook_launches_as_the_target_says(folder, name):
 
 # --- Kinds of launches ---------------------------------------------------------------------------
 
-# A program that prints how many launches were checked, for each kind of launch.
+# A program that prints for each kind of launch whether it was checked.
 KINDS = """
 import threading
 import numpy as np
@@ -233,7 +232,7 @@ from gpukit import cuda, kernels, nn, target
 from gpukit.checked import check
 
 seen, plain_run = [], check.run
-check.run = lambda *given, **more: (seen.append(1), plain_run(*given, **more))[1]
+check.run = lambda *args, **kwargs: (seen.append(1), plain_run(*args, **kwargs))[1]
 
 @cuda.jit
 def fill_kernel(out):
@@ -291,10 +290,10 @@ for name, launch in kinds.items():
 
 @pytest.mark.parametrize("name", ["unset", "cpu", "checked"])
 @pytest.mark.costly
-def test_every_kind_of_launch_is_checked_when_and_only_when_the_target_says_so(folder, name):
+def test_every_kind_of_launch_is_checked_on_the_checked_target_only(folder, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, "-c", KINDS)
-    assert code == 0, complaints
-    answers = dict(line.rsplit(" ", 1) for line in printed.splitlines())
+    code, stdout, stderr = python(folder, name, "-c", KINDS)
+    assert code == 0, stderr
+    answers = dict(line.rsplit(" ", 1) for line in stdout.splitlines())
     assert len(answers) == 12
     assert set(answers.values()) == {str(name == "checked")}, answers

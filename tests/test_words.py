@@ -1,6 +1,6 @@
-"""The field's terms and no others: a reader must be able to search for every word.
+"""Names and prose use the field's terms, which readers can search for.
 
-The prose of the lessons has a list of its own; what they quote of the package is checked here.
+The prose of the lessons is tested separately, with its own list.
 """
 
 import re
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = {".py", ".md", ".toml", ".js", ".css", ".cfg", ""}
 
-# A private word, as a pattern for a part of a name or for prose, and what to write instead.
+# Patterns of private words in names or prose, and what to write instead.
 INSTEAD = {
     "rungs?": "variant",
     "ladders?": "variants",
@@ -40,7 +40,7 @@ PRIVATE = {
     re.compile(rf"(?<![A-Za-z])(?:{word})(?![a-z])", re.IGNORECASE): instead
     for word, instead in INSTEAD.items()
 }
-# The old keyword, which is refused with a warning, and files that are not ours to word.
+# The deprecated keyword, and files whose words are not gpukit's.
 ALLOWED = {
     ("gpukit/signature.py", "rung"),
     ("tests/test_signature.py", "rung"),
@@ -48,13 +48,13 @@ ALLOWED = {
     ("tests/test_words.py", None),
     ("LICENSE", None),
 }
-ANY = re.compile("|".join(INSTEAD))  # in lower case: passes over most files, ten times as fast
+ANY = re.compile("|".join(INSTEAD))  # on lower case, a prefilter that is ten times as fast
 FOLDERS = (".ci", "benchmarks", "docs", "exercises", "gpukit", "tests")
-LEFT_OUT = ("benchmarks/results/", "constraints.txt")
+EXCLUDED = ("benchmarks/results/", "constraints.txt")
 
 
 def files():
-    """Return the files of the project by their names, without a learner's own answers."""
+    """Return the names of the project's files, without a learner's answers."""
     found = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
     names = {path.relative_to(ROOT).as_posix(): path for path in found if path.is_file()}
     return [
@@ -62,13 +62,13 @@ def files():
         for name, path in names.items()
         if path.suffix in TEXT
         and path.stem != "answer"
-        and not name.startswith(LEFT_OUT)
+        and not name.startswith(EXCLUDED)
         and (name, None) not in ALLOWED
     ]
 
 
 def private(text):
-    """Return the private words of a text, each with its line and what to write instead."""
+    """Return the private words of a text, with line numbers and replacements."""
     if not ANY.search(text.lower()):
         return []
     return [
@@ -94,12 +94,12 @@ def test_names_messages_docstrings_and_docs_use_the_terms_of_the_field():
     "text",
     ["every_rung", "class Rung:", "SUM_LADDER", "_adopted", "a_quads", "It mends that.", "Pace()"],
 )
-def test_a_private_word_is_seen_in_names_and_in_prose(text):
+def test_a_private_word_is_found_in_names_and_prose(text):
     assert private(text)
 
 
 @pytest.mark.parametrize(
     "text", ["wrung", "quadruple", "timestamp", "recommend", "space", "must not slip through"]
 )
-def test_words_that_only_contain_one_are_free(text):
+def test_words_that_only_contain_a_private_word_are_allowed(text):
     assert private(text) == []
