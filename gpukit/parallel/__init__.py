@@ -2,7 +2,17 @@
 
 from gpukit.parallel.data import DataParallel
 from gpukit.parallel.replicas import Asynchronous, Averaged
+from gpukit.parallel.slow_motion import SlowMotion
 from gpukit.parallel.tasks import SharedTrunk
 from gpukit.parallel.world import Group, Work, World
 
-__all__ = ["Asynchronous", "Averaged", "DataParallel", "Group", "SharedTrunk", "Work", "World"]
+__all__ = [
+    "Asynchronous",
+    "Averaged",
+    "DataParallel",
+    "Group",
+    "SharedTrunk",
+    "SlowMotion",
+    "Work",
+    "World",
+]
