@@ -139,7 +139,7 @@ def __getattr__(name: str) -> Any:
         return getattr(_module(f"checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit
         return _module("course.magic").load_ipython_extension
-    if name in ("cuda", "errors", "kernels", "nn", "standin"):
+    if name in ("cuda", "errors", "kernels", "nn", "parallel", "standin"):
         return _module(name)
     if name in _MODULES:
         return getattr(_module(f"kernels.{_MODULES[name]}"), name)

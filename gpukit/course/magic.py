@@ -15,7 +15,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 import gpukit
 from gpukit import interrupts
-from gpukit.course import as_text, catalogue, cells, grade, progress
+from gpukit.course import as_text, catalogue, cells, grade, progress, ranks
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.course.waiting import Waiting
@@ -158,5 +158,6 @@ def _kept(exercise: Exercise, cell: str) -> str:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add the magic to a notebook: `%load_ext gpukit`."""
+    """Add the magics to a notebook: `%load_ext gpukit`."""
     shell.register_magics(Exercises)
+    ranks.register(shell)

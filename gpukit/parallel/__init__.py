@@ -4,6 +4,7 @@ from gpukit.parallel.data import DataParallel
 from gpukit.parallel.replicas import Asynchronous, Averaged
 from gpukit.parallel.slow_motion import SlowMotion
 from gpukit.parallel.tasks import SharedTrunk
+from gpukit.parallel.virtual import run
 from gpukit.parallel.world import Group, Work, World
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "SlowMotion",
     "Work",
     "World",
+    "run",
 ]

@@ -140,6 +140,8 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) -> str:
     """Return which rank ended without a word, "" where the program itself ended with this code."""
+    if ranks == 1:  # without a launcher; Python has printed an error of the program
+        return f"rank 0 of 1 {_signalled(-code)}." if code < 0 else ""
     entries = [records.read(rank) for rank in range(ranks)]
     if all(entry.state == board.LEFT for entry in entries):
         return ""
@@ -150,8 +152,12 @@ def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) ->
     status = int(exited[1]) if exited else code
     how = f"exited with code {status}"
     if process and status in signal.Signals.__members__.values():
-        how = f"was ended by signal {status} ({signal.Signals(status).name})"
+        how = _signalled(status)
     if not found:
         return f"a rank {how}. All ranks were ended."
     rank = found[0]
     return f"rank {rank} of {ranks} {how}; it {entries[rank].before()}. All ranks were ended."
+
+
+def _signalled(number: int) -> str:
+    return f"was ended by signal {number} ({signal.Signals(number).name})"
