@@ -10,6 +10,7 @@ import pytest
 from gpukit import cuda, doctor
 from gpukit.doctor import checks, facts, folders, gpu_facts
 from gpukit.doctor.gpu_facts import Gpu, numbers
+from gpukit.parallel import launcher, selection
 
 SOUND = doctor.Machine()
 H200 = Gpu("NVIDIA H200", (9, 0), 139.0)
@@ -282,3 +283,20 @@ def test_a_user_without_a_home_has_no_cache_and_no_error(monkeypatch):
     monkeypatch.delenv("GPUKIT_CACHE_DIR", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
     assert facts._cache() == ("", "")
+
+
+def test_facts_say_what_carries_messages_between_ranks(monkeypatch):
+    monkeypatch.setattr(launcher, "mpiexec", lambda: "/opt/mpi/bin/mpiexec")
+    assert facts._ranks() == (
+        "single: no launcher started this process, so that it is the only rank; `gpukit train` "
+        "starts them with /opt/mpi/bin/mpiexec"
+    )
+
+
+def test_facts_say_what_ranks_need_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr(selection, "has", lambda _: False)
+    monkeypatch.setattr(launcher.shutil, "which", lambda _: "/usr/bin/mpiexec")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    words = facts._ranks()
+    assert words.startswith("single: mpi4py is not installed. Install it, in your clone of gpukit:")
+    assert "-e '.[parallel]'" in words

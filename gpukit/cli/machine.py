@@ -100,6 +100,7 @@ def _describe(machine: Any) -> None:
         ("target", f"{machine.target}: {machine.reason}" if machine.reason else "none can be used"),
         ("first kernel", _kernel(machine)),
     ]
+    rows += [("ranks", machine.ranks)] if machine.ranks else []
     rows += [(name, version) for name, version in machine.packages.items()]
     rows += [(name, f"{value!r} (environment)") for name, value in machine.environment.items()]
     width = max(len(name) for name, _ in rows)

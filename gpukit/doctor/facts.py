@@ -26,6 +26,9 @@ PACKAGES = (
     "scikit-learn",
     "jupyterlab",
     "ipykernel",
+    "mpi4py",
+    "mpich",
+    "nccl4py",
 )
 VARIABLES = (
     target.VARIABLE,
@@ -96,6 +99,7 @@ class Machine:
     reason: str = ""
     target_error: str = ""
     kernel_error: str = ""
+    ranks: str = ""
 
 
 def _versions() -> dict[str, str]:
@@ -178,6 +182,18 @@ def _target() -> dict[str, str]:
     return {"target": active.name, "reason": active.reason}
 
 
+def _ranks() -> str:
+    """Return what carries messages between ranks in this process, and whether it can start some."""
+    from gpukit.parallel import launcher, selection  # imports numba, which may be broken
+
+    choice = selection.choose()
+    try:
+        start = f"`gpukit train` starts them with {launcher.mpiexec()}"
+    except errors.RankError as error:
+        start = str(error).removeprefix("train: ")
+    return f"{choice.name}: {choice.missing or choice.reason}; {start}"
+
+
 def _kernel_error() -> str:
     """Run a first kernel in a process of its own; return what went wrong, or nothing."""
     package = str(Path(__file__).resolve().parents[2])
@@ -234,5 +250,6 @@ def look() -> Machine:
         temporary_error=_temporary_error(),
         hardware_seen=hardware_seen(),
         kernel_error=_kernel_error() if runnable else "",
+        ranks=_ranks() if runnable else "",
         **facts,  # type: ignore[arg-type]
     )

@@ -44,8 +44,8 @@ def mpiexec() -> str:
     if found is None or not selection.has("mpi4py"):
         what = "mpi4py" if found else "MPI's launcher mpiexec"
         raise RankError(
-            f"train: {what} is not installed, which several ranks need. Install it, "
-            f"{selection.INSTALL}; with --ranks 1 the script runs without."
+            f"train: {what}, which several ranks need, is not installed. Install it, "
+            f"{selection.INSTALL}"
         )
     return found
 

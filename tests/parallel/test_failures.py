@@ -67,7 +67,10 @@ def test_training_that_was_killed_resumes_to_the_same_bits(tmp_path):
 def test_without_an_mpi_launcher_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
     monkeypatch.setattr(sys, "executable", os.devnull)
-    with pytest.raises(launcher.RankError, match=r"mpiexec is not installed.*\[parallel\]"):
+    with pytest.raises(
+        launcher.RankError,
+        match=r"mpiexec, which several ranks need, is not installed.*\[parallel\]",
+    ):
         run(2, "script.py")
 
 
