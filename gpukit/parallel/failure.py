@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import sys
 import sysconfig
@@ -40,11 +41,16 @@ def install(world: Any, mpi: Any) -> None:
     def leave() -> None:
         """Wait for the other ranks without using a core, as MPI would."""
         world.note(board.LEFT)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()  # a launcher may end the others when one exits with a code
         pending, attempts = mpi.leave(), 0
         while not pending.done():
             mpi.pause(attempts)
             attempts += 1
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # lines of several ranks must stay whole
+            stream.reconfigure(line_buffering=True, write_through=False)
     sys.excepthook = hook
     atexit.register(leave)
 
