@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the kernels: seeded inputs, poisoned outputs, a strict comparison."""
+"""Fixtures for kernel tests: seeded inputs, NaN-poisoned outputs, a strict comparison."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ def rng():
 
 @pytest.fixture
 def signed(rng):
-    """Make arrays with both signs, exact zeros and outliers a thousand times the rest."""
+    """Return a function that makes arrays of both signs with exact zeros and 1000x outliers."""
 
     def make(*shape, dtype=np.float32):
         values = rng.standard_normal(shape)
@@ -24,7 +24,7 @@ def signed(rng):
 
 @pytest.fixture
 def poisoned():
-    """Make an output in which an element that no thread writes stays NaN, and fails."""
+    """Return a function that makes outputs full of NaN: an element left unwritten fails."""
 
     def make(*shape, dtype=np.float32):
         return np.full(shape, np.nan, dtype)
@@ -34,10 +34,10 @@ def poisoned():
 
 @pytest.fixture
 def assert_close():
-    """Compare with a reference within the rounding error of a sum of `length` terms.
+    """Return a comparison with tolerance for the rounding error of a sum of `length` terms.
 
     A sum of n products rounded in any order is off by at most n * eps * (sum of the absolute
-    terms), and `magnitude` is that sum. Written so that a NaN on either side fails.
+    terms), and `magnitude` is that sum. A NaN on either side fails.
     """
 
     def compare(actual, expected, *, magnitude, length=1):

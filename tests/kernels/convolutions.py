@@ -1,4 +1,4 @@
-"""Layers of convolution, and what they give by the formula."""
+"""Shapes of convolution layers, and their output by the formula."""
 
 import itertools
 
@@ -23,8 +23,8 @@ CASES = [
 ]
 
 
-def by_the_formula(image, weight, bias, stride, padding, dilation):
-    """Output(n, o, h, w), word for word as the formula in the module says it."""
+def conv_by_formula(image, weight, bias, stride, padding, dilation):
+    """Return output(n, o, h, w) by the formula in the docstring of the module."""
     rows, cols = (
         (image.shape[k + 2] + 2 * padding[k] - dilation[k] * (weight.shape[k + 2] - 1) - 1)
         // stride[k]
@@ -40,12 +40,12 @@ def by_the_formula(image, weight, bias, stride, padding, dilation):
             r = stride[0] * h + dilation[0] * kh - padding[0]
             c = stride[1] * w + dilation[1] * kw - padding[1]
             if r in range(image.shape[2]) and c in range(image.shape[3]):
-                seen = image[n, o // group * depth + i, r, c]
-                out[n, o, h, w] += float(weight[o, i, kh, kw]) * float(seen)
+                pixel = image[n, o // group * depth + i, r, c]
+                out[n, o, h, w] += float(weight[o, i, kh, kw]) * float(pixel)
     return out
 
 
 def absolute(image, weight, bias, *moves):
-    """The sum of the absolute terms of each element, for tolerances."""
+    """Return the sum of the absolute terms of each element, for tolerances."""
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
     return conv.conv2d_reference(np.abs(image), np.abs(weight), np.abs(bias), **named)

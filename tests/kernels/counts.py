@@ -1,16 +1,16 @@
-"""What a launch is counted to do, as costs and docstrings state it."""
+"""Profile counters in the units of cost functions and docstrings."""
 
 from gpukit import launch
 
 
 def cost_of(found):
-    """Return the cost that was counted; each atomic is by one thread, counted as a load alone."""
+    """Return the counted cost; counters include one load per atomic, but not store and addition."""
     atomics = found["global_atomic_requests"]
     return launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
 
 
 def sectors_of(found):
-    """Return how many sectors a warp's load touches, and its store."""
+    """Return the sectors per load request and per store request."""
     return tuple(
         found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
     )

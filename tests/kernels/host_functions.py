@@ -1,4 +1,4 @@
-"""Every host function, with arrays that it takes and the shape of what it returns."""
+"""Every host function, with example inputs and the shape of its result."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def numbers(*shape):
 
 
 def cell(gates):
-    """Input, state, both weights and both biases of a recurrent cell."""
+    """Return input, state, both weights and both biases of a recurrent cell."""
     wide = gates * 5
     shapes = (3, 4), (3, 5), (wide, 4), (wide, 5), (wide,), (wide,)
     return tuple(numbers(*shape) for shape in shapes)
@@ -49,7 +49,7 @@ def cell(gates):
 
 CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
 
-# A host function of arrays, the arrays, and the shape of what it returns.
+# Host function, its arrays, and the shape of its result.
 CASES = {
     "fill": (lambda **options: vector.fill(7, 2.5, **options), (), (7,)),
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
@@ -150,7 +150,7 @@ CASES = {
         (3, 5),
     ),
 }
-# Each thread reads of these inputs only the element that it writes.
+# Inputs of which each thread reads only the element that it writes.
 IN_PLACE = [
     *[(name, at) for name in ("vector_add", "saxpy") for at in (0, 1)],
     *[(name, 0) for name in ("relu", "sigmoid", "tanh", "gelu")],
@@ -213,7 +213,7 @@ SEVERAL = {
     ),
 }
 
-# Host functions that write in place, and those without `out`.
+# Host functions that work in place, and those without `out`.
 REST = {
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
     "sgd_step": (optimizers.sgd_step, (numbers(7), numbers(7))),
@@ -235,7 +235,7 @@ REST = {
     "box_blur": (lambda x: image.box_blur(x, 1), (numbers(3, 4),)),
 }
 
-# Each host function with its arrays.
+# Every host function with its arrays.
 EVERY = {name: case[:2] for name, case in (CASES | ONE | SEVERAL | REST).items()}
 
 VARIANTS = {
@@ -264,15 +264,15 @@ VARIANTS = {
 
 
 def dtype_of(name):
-    """The dtype of what a function returns."""
+    """Return the dtype of a function's result."""
     return np.int32 if name == "bincount" else np.float32
 
 
 def overlapping(name, at, shift):
-    """Return a function's arrays and an `out`, on one of them but for so many elements."""
+    """Return a function's arrays, and an `out` that overlaps one of them, `shift` elements on."""
     _, arrays, shape = CASES[name]
-    given, dtype, count = list(arrays), np.dtype(dtype_of(name)), int(np.prod(shape))
+    inputs, dtype, count = list(arrays), np.dtype(dtype_of(name)), int(np.prod(shape))
     memory = np.zeros(arrays[at].nbytes + dtype.itemsize * (count + shift), np.uint8)
-    given[at] = np.ndarray(arrays[at].shape, arrays[at].dtype, memory)
-    given[at][...] = arrays[at]
-    return given, np.ndarray(shape, dtype, memory, offset=shift * dtype.itemsize)
+    inputs[at] = np.ndarray(arrays[at].shape, arrays[at].dtype, memory)
+    inputs[at][...] = arrays[at]
+    return inputs, np.ndarray(shape, dtype, memory, offset=shift * dtype.itemsize)

@@ -1,30 +1,30 @@
-"""Inputs, slopes and a comparison for the tests of layer norm and batch norm."""
+"""Inputs, finite differences and a comparison for the tests of layer norm and batch norm."""
 
 import numpy as np
 
 
-def near(made, right, *, terms=1):
-    """Compare with float64, each element within the roundings of a sum of so many terms."""
-    made, right = np.asarray(made), np.asarray(right)
-    assert made.shape == right.shape
-    tolerance = 16 * np.finfo(made.dtype).eps * max(terms, 1) ** 0.5
-    magnitude = np.abs(right).max(initial=1)
-    wrong = ~(np.abs(made.astype(np.float64) - right) <= tolerance * magnitude)
+def assert_near(actual, expected, *, terms=1):
+    """Compare with float64, with tolerance for the rounding of a sum of `terms` terms."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape
+    tolerance = 16 * np.finfo(actual.dtype).eps * max(terms, 1) ** 0.5
+    magnitude = np.abs(expected).max(initial=1)
+    wrong = ~(np.abs(actual.astype(np.float64) - expected) <= tolerance * magnitude)
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size} wrong, first at {np.argwhere(wrong)[0]}"
 
 
-def drawn(rng, dtype, *shapes):
+def random_arrays(rng, dtype, *shapes):
     return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
-def slopes(error, array, step=1e-6):
-    """Return how a number changes with each element of an array, by differences."""
+def finite_differences(error, array, step=1e-6):
+    """Return the central differences of `error` with respect to each element of an array."""
     found = np.empty_like(array)
     for place in np.ndindex(array.shape):
-        kept = array[place]
-        array[place] = kept + step
+        original = array[place]
+        array[place] = original + step
         above = error()
-        array[place] = kept - step
+        array[place] = original - step
         found[place] = (above - error()) / (2 * step)
-        array[place] = kept
+        array[place] = original
     return found

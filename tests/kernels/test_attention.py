@@ -12,7 +12,7 @@ FORWARD, BACKWARD = (
     attention.scaled_dot_product_attention,
     attention.scaled_dot_product_attention_backward,
 )
-# (B, H, L, S, D, Dv): one; around the tiles; primes and all different; wider than a tile.
+# (B, H, L, S, D, Dv): all ones; around the tile sizes; distinct primes; wider than a tile.
 SHAPES = [
     (1, 1, 1, 1, 1, 1),
     (2, 1, BM, BN, HEAD, HEAD),
@@ -30,8 +30,8 @@ masks = pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
 
 
 @pytest.fixture
-def made(rng):
-    """Make query, key, value and the gradient of the output."""
+def make_inputs(rng):
+    """Return a function that makes query, key, value and the gradient of the output."""
 
     def make(b, h, rows, keys, d, dv, dtype=np.float64):
         lengths = (rows, d), (keys, d), (keys, dv), (rows, dv)
@@ -40,8 +40,8 @@ def made(rng):
     return make
 
 
-def one_by_one(query, key, value, causal, scale=None):
-    """Return output and logsumexp, one query after the other."""
+def query_by_query(query, key, value, causal, scale=None):
+    """Return output and logsumexp, computed one query at a time."""
     b, h, rows, d = query.shape
     scale = d**-0.5 if scale is None else scale
     out, kept = np.zeros((b, h, rows, value.shape[3])), np.zeros((b, h, rows))
@@ -53,15 +53,15 @@ def one_by_one(query, key, value, causal, scale=None):
     return out, kept
 
 
-def assert_equal(ours, expected, terms):
-    """Compare numbers of about 1 that `terms` roundings lead to."""
-    assert ours.shape == expected.shape
-    tolerance = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
-    assert (np.abs(ours - expected) <= tolerance).all()
+def assert_equal(result, expected, terms):
+    """Compare numbers of about 1 that result from `terms` roundings."""
+    assert result.shape == expected.shape
+    tolerance = (terms + 16) * np.finfo(result.dtype).eps * max(1, np.abs(expected).max(initial=0))
+    assert (np.abs(result - expected) <= tolerance).all()
 
 
 def both(arrays, causal, variant, **options):
-    """Return the output, what is kept for the backward, and the three gradients."""
+    """Return the output, the saved logsumexp and the three gradients."""
     query, key, value, grad = arrays
     kept = np.full(query.shape[:3], np.nan, query.dtype)
     out = FORWARD(query, key, value, causal, variant=variant, logsumexp=kept, **options)
@@ -74,13 +74,15 @@ def both(arrays, causal, variant, **options):
 @masks
 @variants
 @pytest.mark.costly
-def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, variant, made):
-    query, key, value, _ = made(*sizes, dtype=dtype)
+def test_output_and_logsumexp_match_the_query_by_query_formula(
+    sizes, dtype, causal, variant, make_inputs
+):
+    query, key, value, _ = make_inputs(*sizes, dtype=dtype)
     out, kept = (
         np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]), query.shape[:3])
     )
     assert FORWARD(query, key, value, causal, variant=variant, out=out, logsumexp=kept) is out
-    expected = one_by_one(*(x.astype(float) for x in (query, key, value)), causal)
+    expected = query_by_query(*(x.astype(float) for x in (query, key, value)), causal)
     assert_equal(out, expected[0], sizes[4] + sizes[3])
     assert_equal(kept, expected[1], sizes[4] + sizes[3])
 
@@ -90,21 +92,21 @@ def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, caus
 @masks
 @variants
 @pytest.mark.slow
-def test_gradients_are_those_of_the_reference(sizes, dtype, causal, variant, made):
-    arrays = made(*sizes, dtype=dtype)
+def test_gradients_match_the_reference(sizes, dtype, causal, variant, make_inputs):
+    arrays = make_inputs(*sizes, dtype=dtype)
     query, key, value, grad = arrays
     *_, grad_query, grad_key, grad_value = both(arrays, causal, variant)
     expected = attention.attention_backward_reference(grad, query, key, value, causal)
-    for ours, theirs in zip((grad_query, grad_key, grad_value), expected, strict=True):
-        assert_equal(ours, theirs, 4 * max(sizes))
+    for result, reference in zip((grad_query, grad_key, grad_value), expected, strict=True):
+        assert_equal(result, reference, 4 * max(sizes))
 
 
 @masks
 @variants
 @pytest.mark.parametrize("place", range(3), ids=["query", "key", "value"])
 @pytest.mark.slow
-def test_gradients_agree_with_finite_differences(causal, variant, place, made):
-    arrays = made(1, 2, 3, 4, 5, 2)
+def test_gradients_agree_with_finite_differences(causal, variant, place, make_inputs):
+    arrays = make_inputs(1, 2, 3, 4, 5, 2)
     gradient = both(arrays, causal, variant)[2 + place]
     step = np.cbrt(np.finfo(np.float64).eps)
     for where in np.ndindex(gradient.shape):
@@ -117,23 +119,23 @@ def test_gradients_agree_with_finite_differences(causal, variant, place, made):
         assert abs(slope - gradient[where]) <= 1e-8 * max(1, abs(slope))
 
 
-def test_reference_is_that_of_queries_one_by_one(made):
-    query, key, value, _ = made(2, 1, 5, 7, 3, 4)
+def test_reference_matches_the_query_by_query_formula(make_inputs):
+    query, key, value, _ = make_inputs(2, 1, 5, 7, 3, 4)
     for causal in (False, True):
-        expected, _ = one_by_one(query, key, value, causal, scale=0.3)
-        ours = attention.attention_reference(query, key, value, causal, 0.3)
-        np.testing.assert_allclose(ours, expected)
+        expected, _ = query_by_query(query, key, value, causal, scale=0.3)
+        result = attention.attention_reference(query, key, value, causal, 0.3)
+        np.testing.assert_allclose(result, expected)
 
 
 @variants
-def test_scale_takes_the_place_of_one_over_the_root_of_d(variant, made):
-    query, key, value, grad = made(1, 2, 9, 21, 6, 5)
-    expected, kept = one_by_one(query, key, value, False, scale=-0.7)
+def test_scale_replaces_one_over_the_root_of_d(variant, make_inputs):
+    query, key, value, grad = make_inputs(1, 2, 9, 21, 6, 5)
+    expected, kept = query_by_query(query, key, value, False, scale=-0.7)
     out = FORWARD(query, key, value, scale=-0.7, variant=variant)
     np.testing.assert_allclose(out, expected, atol=1e-14)
-    ours = BACKWARD(grad, query, key, value, out, kept, scale=-0.7, variant=variant)
-    theirs = attention.attention_backward_reference(grad, query, key, value, scale=-0.7)
-    for mine, other in zip(ours, theirs, strict=True):
+    result = BACKWARD(grad, query, key, value, out, kept, scale=-0.7, variant=variant)
+    reference = attention.attention_backward_reference(grad, query, key, value, scale=-0.7)
+    for mine, other in zip(result, reference, strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-13)
 
 
@@ -146,26 +148,28 @@ MASKS = [(37, 53), (1, 53), (37, 1), (3, 1, 53), (2, 1, 37, 53), (2, 3, 37, 53)]
 @pytest.mark.parametrize("kind", ["keeps", "adds"])
 @pytest.mark.parametrize("shape", MASKS, ids=str)
 @pytest.mark.costly
-def test_a_mask_of_any_shape_counts_for_all_along_its_ones(
-    shape, kind, dtype, causal, variant, made, rng
+def test_a_mask_broadcasts_along_its_axes_of_length_one(
+    shape, kind, dtype, causal, variant, make_inputs, rng
 ):
-    arrays = made(2, 3, 37, 53, 13, 7, dtype=dtype)
+    arrays = make_inputs(2, 3, 37, 53, 13, 7, dtype=dtype)
     mask = rng.standard_normal(shape).astype(dtype)
     if kind == "keeps":
         mask = mask > -1
-        mask[..., 0] = True  # no query without a key
+        mask[..., 0] = True  # every query attends to some key
     query, key, value, grad = arrays
     out, _, *grads = both(arrays, causal, variant, attn_mask=mask)
     expected = attention.attention_reference(query, key, value, causal, attn_mask=mask)
     assert_equal(out, expected, 13 + 53)
-    theirs = attention.attention_backward_reference(grad, query, key, value, causal, attn_mask=mask)
-    for ours, other in zip(grads, theirs, strict=True):
-        assert_equal(ours, other, 4 * 53)
+    reference = attention.attention_backward_reference(
+        grad, query, key, value, causal, attn_mask=mask
+    )
+    for result, other in zip(grads, reference, strict=True):
+        assert_equal(result, other, 4 * 53)
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (2, 1, 1), (1, 1, 1, 1, 1)], ids=str)
-def test_a_mask_of_another_shape_is_refused(shape, made):
-    query, key, value, _ = made(1, 3, 4, 5, 6, 7)
+def test_a_mask_that_does_not_broadcast_is_rejected(shape, make_inputs):
+    query, key, value, _ = make_inputs(1, 3, 4, 5, 6, 7)
     with pytest.raises(
         ValueError, match=r"expected attn_mask\.shape to be \(1, 3, 4, 5\) or 1 along"
     ):
@@ -173,8 +177,8 @@ def test_a_mask_of_another_shape_is_refused(shape, made):
 
 
 @variants
-def test_a_mask_on_the_device_gives_what_one_of_numpy_does(variant, made):
-    arrays, mask = made(1, 2, 5, 7, 4, 3), np.arange(7) < 5
+def test_a_device_mask_gives_the_same_result_as_a_numpy_mask(variant, make_inputs):
+    arrays, mask = make_inputs(1, 2, 5, 7, 4, 3), np.arange(7) < 5
     moved = [cuda.to_device(x) for x in arrays[:3]]
     out = FORWARD(*moved, attn_mask=cuda.to_device(mask), variant=variant)
     expected = FORWARD(*arrays[:3], attn_mask=mask, variant=variant)
@@ -182,16 +186,16 @@ def test_a_mask_on_the_device_gives_what_one_of_numpy_does(variant, made):
 
 
 @variants
-def test_causal_query_0_sees_key_0_alone(variant, made):
-    query, key, value, _ = made(1, 1, 3, 40, 4, 5)
+def test_causal_query_0_attends_to_key_0_only(variant, make_inputs):
+    query, key, value, _ = make_inputs(1, 1, 3, 40, 4, 5)
     out = FORWARD(query, key, value, is_causal=True, variant=variant)
     np.testing.assert_array_equal(out[0, 0, 0], value[0, 0, 0])
 
 
 @variants
 @pytest.mark.slow
-def test_large_scores_do_not_overflow(variant, made):
-    query, key, value, _ = made(1, 1, 35, 35, 8, 3, dtype=np.float32)
+def test_large_scores_do_not_overflow(variant, make_inputs):
+    query, key, value, _ = make_inputs(1, 1, 35, 35, 8, 3, dtype=np.float32)
     out, kept = (x[0, 0] for x in both([1000 * query, key, value, value], False, variant)[:2])
     best = (query @ np.swapaxes(key, 2, 3))[0, 0].argmax(1)
     assert np.isfinite(out).all()
@@ -200,8 +204,8 @@ def test_large_scores_do_not_overflow(variant, made):
 
 
 @variants
-def test_a_nan_stays_in_the_row_of_its_query(variant, made):
-    query, key, value, _ = made(2, 2, 40, 20, 8, 3)
+def test_a_nan_stays_in_the_row_of_its_query(variant, make_inputs):
+    query, key, value, _ = make_inputs(2, 2, 40, 20, 8, 3)
     query[1, 0, 33, 2] = np.nan
     found = np.isnan(FORWARD(query, key, value, variant=variant))
     assert found[1, 0, 33].all()
@@ -211,62 +215,62 @@ def test_a_nan_stays_in_the_row_of_its_query(variant, made):
 @variants
 @masks
 @pytest.mark.slow
-def test_views_with_exchanged_axes_give_the_same_bits(variant, causal, made):
-    arrays = made(2, 3, 37, 45, 12, 12)
+def test_views_with_swapped_axes_give_bit_identical_results(variant, causal, make_inputs):
+    arrays = make_inputs(2, 3, 37, 45, 12, 12)
     views = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in arrays]
-    for ours, expected in zip(
+    for result, expected in zip(
         both(views, causal, variant), both(arrays, causal, variant), strict=True
     ):
-        np.testing.assert_array_equal(ours, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 @variants
 @pytest.mark.slow
-def test_results_are_written_into_views(variant, made):
-    query, key, value, grad = made(2, 3, 37, 37, 12, 12)
+def test_results_are_written_into_views(variant, make_inputs):
+    query, key, value, grad = make_inputs(2, 3, 37, 37, 12, 12)
     out, kept, *grads = both((query, key, value, grad), False, variant)
-    packed = np.full((2, 37, 3, 3, 12), np.nan)  # B, T, what it is the gradient of, H, D
-    given = tuple(packed[:, :, k].swapaxes(1, 2) for k in range(3))
-    made_there = BACKWARD(grad, query, key, value, out, kept, variant=variant, out=given)
-    for view, returned, expected in zip(given, made_there, grads, strict=True):
+    packed = np.full((2, 37, 3, 3, 12), np.nan)  # B, T, gradient of query, key or value, H, D
+    outs = tuple(packed[:, :, k].swapaxes(1, 2) for k in range(3))
+    results = BACKWARD(grad, query, key, value, out, kept, variant=variant, out=outs)
+    for view, returned, expected in zip(outs, results, grads, strict=True):
         assert returned is view
         np.testing.assert_array_equal(view, expected)
 
 
 @pytest.mark.cpu
-def test_a_view_is_not_copied(made):
-    view = made(2, 3, 4, 5, 6, 7)[0].swapaxes(1, 2)
+def test_a_view_is_not_copied(make_inputs):
+    view = make_inputs(2, 3, 4, 5, 6, 7)[0].swapaxes(1, 2)
     assert launch.to_device(view, strided=True) is view
 
 
 @variants
-def test_device_arrays_stay_on_the_device(variant, made):
-    arrays = made(1, 2, 5, 7, 4, 3)
+def test_device_arrays_stay_on_the_device(variant, make_inputs):
+    arrays = make_inputs(1, 2, 5, 7, 4, 3)
     moved = [cuda.to_device(x) for x in arrays]
     kept = cuda.device_array((1, 2, 5), np.float64)
     out = FORWARD(*moved[:3], variant=variant, logsumexp=kept)
     found = out, kept, *BACKWARD(moved[3], *moved[:3], out, kept, variant=variant)
-    for ours, expected in zip(found, both(arrays, False, variant), strict=True):
-        assert launch.is_device_array(ours)
-        np.testing.assert_array_equal(launch.to_host(ours), expected)
+    for result, expected in zip(found, both(arrays, False, variant), strict=True):
+        assert launch.is_device_array(result)
+        np.testing.assert_array_equal(launch.to_host(result), expected)
 
 
 @masks
 @pytest.mark.slow
-def test_every_run_has_the_same_bits(causal, made):
-    arrays = made(4, 4, 67, 67, 32, 32, dtype=np.float32)
+def test_results_are_bit_identical_from_run_to_run(causal, make_inputs):
+    arrays = make_inputs(4, 4, 67, 67, 32, 32, dtype=np.float32)
     first = both(arrays, causal, "tiled")
     for again in (both(arrays, causal, "tiled") for _ in range(3)):
-        for ours, expected in zip(again, first, strict=True):
-            np.testing.assert_array_equal(ours, expected)
+        for result, expected in zip(again, first, strict=True):
+            np.testing.assert_array_equal(result, expected)
 
 
-def test_rows_wider_than_a_tile_are_handed_to_naive(made):
-    arrays = made(1, 2, 9, 11, HEAD + 1, 3, dtype=np.float32)
-    for ours, expected in zip(
+def test_rows_wider_than_a_tile_fall_back_to_naive(make_inputs):
+    arrays = make_inputs(1, 2, 9, 11, HEAD + 1, 3, dtype=np.float32)
+    for result, expected in zip(
         both(arrays, True, "tiled"), both(arrays, True, "naive"), strict=True
     ):
-        np.testing.assert_array_equal(ours, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 @variants
@@ -282,20 +286,20 @@ def test_rows_wider_than_a_tile_are_handed_to_naive(made):
     ],
     ids=str,
 )
-def test_an_empty_axis_gives_zeros(variant, sizes, made):
-    out, _, *grads = both(made(*sizes), False, variant)
+def test_an_empty_axis_gives_zeros(variant, sizes, make_inputs):
+    out, _, *grads = both(make_inputs(*sizes), False, variant)
     for found in (out, *grads):
         np.testing.assert_array_equal(found, np.zeros(found.shape))
 
 
 @variants
-def test_queries_without_numbers_see_all_keys_alike(variant, made):
-    query, key, value, _ = made(1, 2, 3, 4, 0, 5)
+def test_queries_of_length_zero_attend_to_all_keys_equally(variant, make_inputs):
+    query, key, value, _ = make_inputs(1, 2, 3, 4, 0, 5)
     expected = np.broadcast_to(value.mean(2, keepdims=True), (1, 2, 3, 5))
     np.testing.assert_allclose(FORWARD(query, key, value, variant=variant), expected)
 
 
-def test_tiled_asks_memory_for_a_fiftieth_of_what_naive_does():
+def test_tiled_requests_a_fiftieth_of_the_bytes_that_naive_requests():
     sizes = 8, 1024, 1024, 64
     parts = (
         naive.attention_scores_cost(*sizes),
@@ -306,24 +310,24 @@ def test_tiled_asks_memory_for_a_fiftieth_of_what_naive_does():
     assert 50 * whole.bytes < sum(part.bytes for part in parts)
 
 
-def test_a_causal_mask_saves_nearly_half_of_the_work():
+def test_a_causal_mask_saves_nearly_half_of_the_operations():
     whole, half = (tiled.attention_tiled_cost(1, 4096, 4096, 64, 64, causal) for causal in (0, 1))
     assert 0.5 < half.flops / whole.flops < 0.51
 
 
-def test_a_key_of_another_length_than_the_query_is_refused(made):
-    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+def test_a_key_with_another_head_dimension_than_the_query_is_rejected(make_inputs):
+    query, key, value, _ = make_inputs(1, 2, 3, 4, 5, 6)
     with pytest.raises(ValueError, match=r"attention: expected key\.shape == \(1, 2, 4, 5\), got"):
         FORWARD(query, key[..., :4], value)
 
 
-def test_values_of_other_keys_are_refused(made):
-    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+def test_values_of_another_number_of_keys_are_rejected(make_inputs):
+    query, key, value, _ = make_inputs(1, 2, 3, 4, 5, 6)
     with pytest.raises(ValueError, match=r"attention: expected key\.shape == \(1, 2, 3, 5\), got"):
         FORWARD(query, key, value[:, :, :3])
 
 
-def test_a_logsumexp_of_another_shape_is_refused(made):
-    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+def test_a_logsumexp_of_another_shape_is_rejected(make_inputs):
+    query, key, value, _ = make_inputs(1, 2, 3, 4, 5, 6)
     with pytest.raises(ValueError, match=r"\(logsumexp\): expected out\.shape == \(1, 2, 3\)"):
         FORWARD(query, key, value, logsumexp=np.zeros((1, 2, 4)))

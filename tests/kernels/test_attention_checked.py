@@ -1,4 +1,4 @@
-"""The kernels of attention: what the checker finds, and what is counted."""
+"""Attention kernels: checker findings and profile counters."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ every_variant = pytest.mark.parametrize(
 )
 
 
-def watched(watch, variant, causal, dtype=np.float32, seed=1):
-    """Launch a kernel of any variant under `watch`; return what that returns."""
+def launch_under(watch, variant, causal, dtype=np.float32, seed=1):
+    """Launch a kernel of any variant under `watch` (check or profile); return the report."""
     draw = np.random.default_rng(seed)
 
     def new(*shape):
@@ -63,7 +63,7 @@ def watched(watch, variant, causal, dtype=np.float32, seed=1):
 
 
 def cost_of(variant, causal):
-    """Return the cost that a variant states for the launch of `watched`."""
+    """Return the cost that a variant states for the launch of `launch_under`."""
     sizes = {
         "softmax": (ROWS, KEYS),
         "values": (PAIRS, ROWS, KEYS, DV),
@@ -82,37 +82,37 @@ def cost_of(variant, causal):
 @pytest.mark.watched
 @masks
 @every_variant
-def test_checker_finds_nothing_wrong(variant, causal):
-    assert watched(gpukit.check, variant, causal).findings == []
+def test_checker_reports_no_findings(variant, causal):
+    assert launch_under(gpukit.check, variant, causal).findings == []
 
 
 @pytest.mark.watched
 @masks
 @every_variant
-def test_cost_is_what_is_counted(variant, causal):
-    found = watched(gpukit.profile, variant, causal).total
+def test_cost_equals_the_profile_counters(variant, causal):
+    found = launch_under(gpukit.profile, variant, causal).total
     assert cost_of(variant, causal) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
 @dtypes
 @every_variant
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(variant, dtype):
-    found = watched(gpukit.profile, variant, True, dtype).total
+def test_kernel_arithmetic_uses_only_the_dtype_of_its_arrays(variant, dtype):
+    found = launch_under(gpukit.profile, variant, True, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("dtype", [np.bool_, np.float32], ids=["keeps", "adds"])
-def test_cost_of_scores_with_a_mask_is_what_is_counted(dtype, signed):
+@pytest.mark.parametrize("dtype", [np.bool_, np.float32], ids=["bool", "additive"])
+def test_cost_of_scores_with_a_mask_equals_the_profile_counters(dtype, signed):
     query, key = signed(1, 2, ROWS, D), signed(1, 2, KEYS, D)
     mask, keeps = np.ones((1, 1, 1, KEYS), dtype), dtype == np.bool_
     variant = naive.VARIANTS[0]
     config = variant.grid("test", KEYS, ROWS, PAIRS), variant.block
     out = cuda.device_array((1, 2, ROWS, KEYS), np.float32)
-    given = query, key, mask, keeps, np.float32(0.25), True, out
-    found = gpukit.profile(variant.kernel)[config](*given).total
-    right = variant.cost(PAIRS, ROWS, KEYS, D, True, masksize=mask.itemsize)
-    assert launch.Cost(found["global_bytes_asked"], found.flops) == right
+    inputs = query, key, mask, keeps, np.float32(0.25), True, out
+    found = gpukit.profile(variant.kernel)[config](*inputs).total
+    expected = variant.cost(PAIRS, ROWS, KEYS, D, True, masksize=mask.itemsize)
+    assert launch.Cost(found["global_bytes_asked"], found.flops) == expected
     assert found["flops_float64"] == 0
-    assert gpukit.check(variant.kernel)[config](*given).findings == []
+    assert gpukit.check(variant.kernel)[config](*inputs).findings == []

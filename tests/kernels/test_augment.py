@@ -1,4 +1,4 @@
-"""Images moved and mirrored by chance."""
+"""Random shifts and horizontal flips of images."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def images(shape, dtype=np.float32):
     return np.random.default_rng(3).standard_normal(shape).astype(dtype)
 
 
-def augmented(x, *how):
+def random_augment(x, *how):
     return gpukit.augment(x, *how, seed=SEED, offset=OFFSET, out=np.full_like(x, np.nan))
 
 
@@ -25,23 +25,23 @@ def augmented(x, *how):
 @pytest.mark.parametrize(
     ("most", "flip", "fill"), [(1, False, 0.0), (2, True, -1.0), (9, True, 0.5)]
 )
-def test_images_are_those_of_numpy(shape, dtype, most, flip, fill):
+def test_augmented_images_match_numpy(shape, dtype, most, flip, fill):
     x = images(shape, dtype)
     chance = philox.rand_reference(3 * len(x), SEED, OFFSET).reshape(-1, 3)
     expected = augment.augment_reference(x, chance, most, flip, fill)
-    np.testing.assert_array_equal(augmented(x, most, flip, fill), expected)
+    np.testing.assert_array_equal(random_augment(x, most, flip, fill), expected)
 
 
 @shapes
-def test_without_moves_and_mirrors_images_stay_as_they_are(shape):
+def test_images_are_unchanged_without_shifts_and_flips(shape):
     x = images(shape)
-    np.testing.assert_array_equal(augmented(x, 0), x)
+    np.testing.assert_array_equal(random_augment(x, 0), x)
 
 
-def test_every_move_and_mirror_is_as_frequent_as_any_other():
+def test_shifts_and_flips_are_uniformly_distributed():
     x = np.zeros((9000, 1, 5, 5), np.float32)
-    x[:, :, 2, 2], x[:, :, 2, 3] = 1, 2  # the second one says which way it looks
-    moved = augmented(x, 1, True)
+    x[:, :, 2, 2], x[:, :, 2, 3] = 1, 2  # the second pixel shows whether the image is flipped
+    moved = random_augment(x, 1, True)
     rows, cols = np.divmod((moved == 1).reshape(9000, 25).argmax(axis=1), 5)
     mirrored = (moved == 2).reshape(9000, 25).argmax(axis=1) % 5 < cols
     kinds, counts = np.unique(np.stack([rows, cols, mirrored]), axis=1, return_counts=True)
@@ -49,17 +49,17 @@ def test_every_move_and_mirror_is_as_frequent_as_any_other():
     assert np.abs(counts - 500).max() < 5 * np.sqrt(500)
 
 
-def test_the_channels_of_an_image_move_together():
+def test_the_channels_of_an_image_shift_together():
     x = np.repeat(images((40, 1, 6, 6)), 3, axis=1)
-    moved = augmented(x, 2, True)
+    moved = random_augment(x, 2, True)
     np.testing.assert_array_equal(moved[:, 0], moved[:, 1])
     np.testing.assert_array_equal(moved[:, 0], moved[:, 2])
 
 
-def test_no_image_gives_no_image():
-    assert augmented(images((0, 3, 4, 4)), 1).shape == (0, 3, 4, 4)
+def test_an_empty_batch_gives_an_empty_batch():
+    assert random_augment(images((0, 3, 4, 4)), 1).shape == (0, 3, 4, 4)
 
 
-def test_a_negative_move_is_refused():
+def test_a_negative_shift_is_rejected():
     with pytest.raises(ValueError, match="augment: expected most >= 0, got -1"):
         gpukit.augment(images((2, 3, 4, 4)), -1, seed=1)

@@ -10,7 +10,7 @@ from gpukit.kernels.backprop import columns, dense
 from gpukit.kernels.matmul import nt, tn, vectorized
 
 TILE = dense.TILE
-# (N, I, O): one; around a tile; primes; all different.
+# (N, I, O): all ones; around a tile; primes; all different.
 SHAPES = [
     (1, 1, 1),
     (TILE, TILE, TILE),
@@ -20,7 +20,7 @@ SHAPES = [
     (1, 3, 41),
     (23, 1, 2),
 ]
-# Those that take any sizes and both dtypes.
+# The variants that accept any size and both dtypes.
 FORWARD = [(variant.name, variant.kernel) for variant in backprop.FORWARD_VARIANTS[:2]]
 
 shapes = pytest.mark.parametrize(("n", "i", "o"), SHAPES, ids=lambda size: str(size))
@@ -49,15 +49,15 @@ def test_linear_kernels_match_the_reference(
 
 
 @variants
-def test_linear_adds_float64_in_float64(name, kernel):
-    # 2^24 + 1 is not a float32: nothing on its way may be one.
+def test_linear_accumulates_float64_in_float64(name, kernel):
+    # 2^24 + 1 is not a float32: no intermediate result may be float32.
     x = np.array([[2**24 + 1, 1, 1]], np.float64)
     out = backprop.linear(x, np.ones((1, 3)), np.ones(1), variant=name)
     assert (out.dtype, out[0, 0]) == (np.float64, 2**24 + 4)
 
 
 @variants
-def test_linear_adds_the_bias_once_for_each_sample(name, kernel):
+def test_linear_adds_the_bias_once_per_sample(name, kernel):
     x, weight = np.zeros((3, TILE + 2), np.float32), np.zeros((2, TILE + 2), np.float32)
     out = backprop.linear(x, weight, np.array([5, -7], np.float32), variant=name)
     np.testing.assert_array_equal(out, [[5, -7]] * 3)
@@ -65,7 +65,7 @@ def test_linear_adds_the_bias_once_for_each_sample(name, kernel):
 
 @dtypes
 @shapes
-def test_grad_x_kernel_matches_sums_written_out(n, i, o, dtype, signed, poisoned, assert_close):
+def test_grad_x_kernel_matches_explicit_sums(n, i, o, dtype, signed, poisoned, assert_close):
     grad_out, weight = signed(n, o, dtype=dtype), signed(o, i, dtype=dtype)
     kernel = dense.linear_grad_x_kernel
     out = launch_2d(kernel, poisoned(n, i, dtype=dtype), grad_out, weight)
@@ -76,9 +76,7 @@ def test_grad_x_kernel_matches_sums_written_out(n, i, o, dtype, signed, poisoned
 
 @dtypes
 @shapes
-def test_grad_weight_kernel_matches_sums_written_out(
-    n, i, o, dtype, signed, poisoned, assert_close
-):
+def test_grad_weight_kernel_matches_explicit_sums(n, i, o, dtype, signed, poisoned, assert_close):
     grad_out, x = signed(n, o, dtype=dtype), signed(n, i, dtype=dtype)
     kernel = dense.linear_grad_weight_kernel
     out = launch_2d(kernel, poisoned(o, i, dtype=dtype), grad_out, x)
@@ -89,7 +87,7 @@ def test_grad_weight_kernel_matches_sums_written_out(
 
 EVERY_VARIANT = [variant.name for variant in backprop.FORWARD_VARIANTS]
 every_name = pytest.mark.parametrize("name", EVERY_VARIANT)
-# Vectorized where it can, else not; the last is more than a block of it.
+# Shapes with and without vectorized loads; the last exceeds one block of the vectorized kernel.
 LAYERS = [*SHAPES, (3, 8, 4), (131, 36, 132)]
 
 
@@ -103,7 +101,7 @@ def test_linear_matches_the_reference(name, n, i, o, signed, assert_close):
 
 
 @every_name
-def test_linear_without_a_bias_is_the_product(name, signed, assert_close):
+def test_linear_without_a_bias_is_the_matrix_product(name, signed, assert_close):
     x, weight = signed(9, 12), signed(8, 12)
     out = backprop.linear(x, weight, variant=name)
     size = backprop.linear_reference(np.abs(x), np.abs(weight))
@@ -118,8 +116,8 @@ def test_linear_backward_matches_the_reference(name, n, i, o, signed, assert_clo
     actual = backprop.linear_backward(*arrays, variant=name)
     expected = backprop.linear_backward_reference(*arrays)
     sizes = backprop.linear_backward_reference(*map(np.abs, arrays))
-    for mine, theirs, size in zip(actual, expected, sizes, strict=True):
-        assert_close(mine, theirs, magnitude=size, length=2 * max(n, i, o))
+    for mine, reference, size in zip(actual, expected, sizes, strict=True):
+        assert_close(mine, reference, magnitude=size, length=2 * max(n, i, o))
 
 
 @pytest.mark.parametrize("name", ["naive", "tiled"])
@@ -135,7 +133,7 @@ def test_linear_backward_agrees_with_finite_differences(name, rng):
     assert gpukit.gradcheck(forward, backward, [x, weight, bias])
 
 
-def test_gradients_are_the_same_bits_in_every_run(signed):
+def test_gradients_are_bit_identical_from_run_to_run(signed):
     arrays = signed(3000, 20), signed(3000, 30), signed(20, 30)
     once, twice = (backprop.linear_backward(*arrays) for _ in range(2))
     assert [x.tobytes() for x in once] == [x.tobytes() for x in twice]
@@ -159,20 +157,20 @@ def test_column_sum_matches_the_reference(rows, cols, dtype, signed, assert_clos
     )
 
 
-def test_column_sum_of_rows_that_leave_a_chunk_empty():
-    """257 chunks' worth of rows in 256 chunks of 258: the last ones have none."""
+def test_column_sum_is_right_when_the_last_chunks_are_empty():
+    """One row more than MAX_CHUNKS chunks hold: chunks grow, and the last ones are empty."""
     x = np.ones((CHUNK * columns.MAX_CHUNKS + 1, 1), np.float32)
     assert columns.column_sum(x).tolist() == [len(x)]
 
 
 @variants
-def test_linear_of_no_inputs_is_the_bias(name, kernel, signed):
+def test_linear_with_zero_inputs_is_the_bias(name, kernel, signed):
     bias = signed(4)
     out = backprop.linear(np.empty((2, 0), "f4"), np.empty((4, 0), "f4"), bias, variant=name)
     np.testing.assert_array_equal(out, [bias, bias])
 
 
-def test_linear_backward_of_no_samples_has_zero_gradients_of_the_parameters(signed):
+def test_linear_backward_of_an_empty_batch_has_zero_parameter_gradients(signed):
     grads = backprop.linear_backward(signed(0, 4), signed(0, 3), signed(4, 3))
     assert [grad.tolist() for grad in grads] == [[], np.zeros((4, 3)).tolist(), [0.0] * 4]
 
@@ -181,7 +179,7 @@ def ones(*shape, dtype=np.float32):
     return np.ones(shape, dtype)
 
 
-def test_linear_rejects_a_weight_that_is_the_wrong_way_round():
+def test_linear_rejects_a_transposed_weight():
     expected = r"linear: expected weight\.shape == \(3, 2\), got \(3, 4\)\. The axes are input \(n"
     with pytest.raises(ValueError, match=expected):
         backprop.linear(ones(5, 2), ones(3, 4), ones(3))
@@ -203,7 +201,7 @@ def test_naive_forward_cost_of_two_by_three_by_four():
     assert dense.linear_naive_cost(2, 3, 4) == launch.Cost(bytes=8 * 8 * 4, flops=8 * 6)
 
 
-def test_tiled_forward_cost_loads_each_array_once_when_one_block_is_enough():
+def test_tiled_forward_cost_loads_each_array_once_when_one_block_suffices():
     # 6 of x, 12 of weight, 8 of bias, 8 stores; 256 threads, 16 products; 8 biases added.
     cost = nt.matmul_nt_tiled_cost(2, 4, 3)
     assert cost == launch.Cost(bytes=4 * (6 + 12 + 8 + 8), flops=2 * 256 * 16 + 8)
@@ -216,9 +214,9 @@ def test_backward_costs_of_two_by_three_by_four():
     assert [cost.flops for cost in costs] == [48, 48]
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
-# Sizes of launches in several blocks, and the shapes that each kernel takes then.
+# Sizes that need several blocks, and the array shapes of each kernel for them.
 N, I, O = TILE + 1, 2 * TILE + 5, TILE + 3
 M4, N4, K4 = vectorized.SIDE + 4, vectorized.SIDE + 8, vectorized.DEPTH + 4
 LAUNCHES = {
@@ -241,27 +239,27 @@ by_dtype = pytest.mark.parametrize(
 )
 
 
-def watched(watch, name, dtype, make):
-    """Launch a kernel under `watch`, its inputs from `make`, and return what that returns."""
+def launch_under(watch, name, dtype, make):
+    """Launch a kernel under `watch` (check or profile), with inputs from `make`."""
     variant, (*shapes, last) = VARIANTS[name], LAUNCHES[name][0]
     inputs, out = [make(*shape, dtype=dtype) for shape in shapes], cuda.device_array(last, dtype)
     return watch(variant.kernel)[variant.grid("test", *last[::-1]), variant.block](*inputs, out)
 
 
-def test_every_kernel_is_watched():
+def test_every_kernel_is_checked_and_profiled():
     assert set(LAUNCHES) == set(VARIANTS)
 
 
 @pytest.mark.watched
 @every_kernel
-def test_checker_finds_nothing_wrong(name, signed):
-    assert watched(gpukit.check, name, np.float32, signed).findings == []
+def test_checker_reports_no_findings(name, signed):
+    assert launch_under(gpukit.check, name, np.float32, signed).findings == []
 
 
 @pytest.mark.watched
 @every_kernel
-def test_cost_is_what_is_counted(name):
-    found = watched(gpukit.profile, name, np.float32, ones).total
+def test_cost_equals_the_profile_counters(name):
+    found = launch_under(gpukit.profile, name, np.float32, ones).total
     more = {"chunks": 2} if name == "column_sum" else {}
     cost = VARIANTS[name].cost(*LAUNCHES[name][1], **more)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
@@ -269,6 +267,6 @@ def test_cost_is_what_is_counted(name):
 
 @pytest.mark.watched
 @by_dtype
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(name, dtype):
-    found = watched(gpukit.profile, name, dtype, ones).total
+def test_kernel_arithmetic_uses_only_the_dtype_of_its_arrays(name, dtype):
+    found = launch_under(gpukit.profile, name, dtype, ones).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

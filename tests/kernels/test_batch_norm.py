@@ -1,10 +1,10 @@
-"""Batch norm, forwards and backwards."""
+"""Batch norm, forward and backward."""
 
 import numpy as np
 import pytest
 
 from gpukit.kernels import batch_norm, batch_norm_grad
-from tests.kernels.norms import drawn, near, slopes
+from tests.kernels.norms import assert_near, finite_differences, random_arrays
 
 BATCHES = [(2, 1), (5, 3), (300, 33), (2, 3, 1, 1), (1, 2, 1, 2), (4, 5, 7, 9), (3, 2, 17, 31)]
 
@@ -21,8 +21,8 @@ def flat(x):
 def batch(rng, dtype, shape):
     """Return a batch, a gradient of one, running mean and variance, weight and bias."""
     c = shape[1]
-    made = drawn(rng, dtype, shape, shape, c, c, c, c)
-    return *made[:3], made[3] ** 2 + dtype(0.5), *made[4:]
+    arrays = random_arrays(rng, dtype, shape, shape, c, c, c, c)
+    return *arrays[:3], arrays[3] ** 2 + dtype(0.5), *arrays[4:]
 
 
 @batches
@@ -31,34 +31,34 @@ def batch(rng, dtype, shape):
 def test_batch_norm_matches_the_reference(shape, dtype, training, rng):
     x, _, mean, var, weight, bias = batch(rng, dtype, shape)
     known = batch_norm.batch_stats_reference(flat(x)) if training else (mean, var)
-    made = batch_norm.batch_norm(x, mean.copy(), var.copy(), weight, bias, training)
-    right = batch_norm.batch_norm_reference(flat(x), *known, weight, bias)
-    near(made, right.reshape(shape), terms=x.size // shape[1])
+    actual = batch_norm.batch_norm(x, mean.copy(), var.copy(), weight, bias, training)
+    expected = batch_norm.batch_norm_reference(flat(x), *known, weight, bias)
+    assert_near(actual, expected.reshape(shape), terms=x.size // shape[1])
 
 
 @batches
 @dtypes
-def test_batch_norm_moves_the_running_statistics(shape, dtype, rng):
+def test_batch_norm_updates_the_running_statistics(shape, dtype, rng):
     x, _, mean, var, _, _ = batch(rng, dtype, shape)
     count = x.size // shape[1]
     found = batch_norm.batch_stats_reference(flat(x))
     expected = 0.75 * mean + 0.25 * found[0], 0.75 * var + 0.25 * found[1] * count / (count - 1)
-    made = batch_norm.batch_norm(x, mean, var, training=True, momentum=0.25, return_stats=True)
-    near(mean, expected[0], terms=count)
-    near(var, expected[1], terms=count)
-    near(made[1], found[0], terms=count)
-    near(made[2], found[1], terms=count)
+    actual = batch_norm.batch_norm(x, mean, var, training=True, momentum=0.25, return_stats=True)
+    assert_near(mean, expected[0], terms=count)
+    assert_near(var, expected[1], terms=count)
+    assert_near(actual[1], found[0], terms=count)
+    assert_near(actual[2], found[1], terms=count)
 
 
-def test_batch_norm_in_inference_leaves_the_running_statistics_alone(rng):
+def test_batch_norm_in_inference_leaves_the_running_statistics_unchanged(rng):
     x, _, mean, var, _, _ = batch(rng, np.float32, (5, 3))
     before = mean.copy(), var.copy()
-    made = batch_norm.batch_norm(x, mean, var, return_stats=True)
+    actual = batch_norm.batch_norm(x, mean, var, return_stats=True)
     np.testing.assert_array_equal((mean, var), before)
-    np.testing.assert_array_equal(made[1:], before)
+    np.testing.assert_array_equal(actual[1:], before)
 
 
-def test_batch_norm_moves_running_statistics_in_a_part_of_an_array(rng):
+def test_batch_norm_updates_running_statistics_in_an_array_slice(rng):
     x, _, mean, var, _, _ = batch(rng, np.float32, (50, 3))
     whole = np.zeros((2, 6), np.float32)
     whole[:, ::2] = mean, var
@@ -70,16 +70,16 @@ def test_batch_norm_moves_running_statistics_in_a_part_of_an_array(rng):
 
 def test_batch_norm_trains_without_running_statistics(rng):
     x, *_ = batch(rng, np.float32, (4, 3, 5, 7))
-    made = batch_norm.batch_norm(x, None, None, training=True)
+    actual = batch_norm.batch_norm(x, None, None, training=True)
     known = batch_norm.batch_stats_reference(flat(x))
-    right = batch_norm.batch_norm_reference(flat(x), *known, np.ones(3), np.zeros(3))
-    near(made, right.reshape(x.shape), terms=140)
+    expected = batch_norm.batch_norm_reference(flat(x), *known, np.ones(3), np.zeros(3))
+    assert_near(actual, expected.reshape(x.shape), terms=140)
 
 
-def test_batch_norm_keeps_its_digits_far_from_zero(rng):
+def test_batch_norm_is_accurate_far_from_zero(rng):
     x = (1e5 + 10 * rng.standard_normal((64, 3, 17))).astype(np.float32)
     _, _, var = batch_norm.batch_norm(x, None, None, training=True, return_stats=True)
-    near(var, batch_norm.batch_stats_reference(x)[1], terms=100)
+    assert_near(var, batch_norm.batch_stats_reference(x)[1], terms=100)
 
 
 @training
@@ -97,7 +97,7 @@ def test_batch_norm_rejects_inference_without_statistics():
         batch_norm.batch_norm(np.ones((2, 3), np.float32), None, None)
 
 
-def test_batch_norm_rejects_one_element_a_channel_in_training():
+def test_batch_norm_rejects_one_element_per_channel_in_training():
     with pytest.raises(
         ValueError, match=r"^batch_norm: expected two elements or more of each chan"
     ):
@@ -116,30 +116,32 @@ def test_batch_norm_rejects_a_vector():
 def test_batch_norm_gradients_match_the_reference(shape, dtype, training, rng):
     x, grad, mean, var, weight, _ = batch(rng, dtype, shape)
     _, *known = batch_norm.batch_norm(x, mean, var, training=training, return_stats=True)
-    made = batch_norm_grad.batch_norm_backward(grad, x, *known, weight, training)
-    right = batch_norm_grad.batch_norm_backward_reference(
+    actual = batch_norm_grad.batch_norm_backward(grad, x, *known, weight, training)
+    expected = batch_norm_grad.batch_norm_backward_reference(
         flat(grad), flat(x), *known, weight, training
     )
     scale = max(1, 1 / known[1].min())
-    for ours, theirs in zip(made, right, strict=True):
-        near(ours / scale, theirs.reshape(ours.shape) / scale, terms=x.size // shape[1])
+    for result, reference in zip(actual, expected, strict=True):
+        assert_near(
+            result / scale, reference.reshape(result.shape) / scale, terms=x.size // shape[1]
+        )
 
 
-def test_batch_norm_gradients_are_the_slopes(rng):
+def test_batch_norm_gradients_match_finite_differences(rng):
     x, grad, _, _, weight, bias = batch(rng, np.float64, (2, 3, 5))
     _, *known = batch_norm.batch_norm(x, None, None, training=True, return_stats=True)
-    made = batch_norm_grad.batch_norm_backward(grad, x, *known, weight)
+    actual = batch_norm_grad.batch_norm_backward(grad, x, *known, weight)
 
     def error():
         found = batch_norm.batch_stats_reference(x)
         return (grad * batch_norm.batch_norm_reference(x, *found, weight, bias)).sum()
 
-    for array, ours in zip((x, weight, bias), made, strict=True):
-        np.testing.assert_allclose(ours, slopes(error, array), rtol=1e-6, atol=1e-7)
+    for array, result in zip((x, weight, bias), actual, strict=True):
+        np.testing.assert_allclose(result, finite_differences(error, array), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4, 5)], ids=str)
 def test_batch_norm_gradients_of_an_empty_batch_are_zero(shape):
     x, one = np.empty(shape), np.ones(3)
-    made = batch_norm_grad.batch_norm_backward(x, x, one, one)
-    assert [part.tolist() for part in made[1:]] == [[0, 0, 0]] * 2
+    actual = batch_norm_grad.batch_norm_backward(x, x, one, one)
+    assert [part.tolist() for part in actual[1:]] == [[0, 0, 0]] * 2

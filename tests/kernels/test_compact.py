@@ -16,7 +16,7 @@ sizes = pytest.mark.parametrize("n", SIZES)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.int32], ids=["float32", "int32"])
 
 
-def test_compact_scatter_kernel_copies_what_is_kept_to_its_place(poisoned):
+def test_compact_scatter_kernel_copies_flagged_elements_to_their_positions(poisoned):
     x, keep = np.array([5, 6, 7, 8], np.float32), np.array([True, False, True, True])
     out = poisoned(3)
     compaction.compact_scatter_kernel[1, BLOCK](x, keep, np.array([2, 0, 0, 1], np.int32), out)
@@ -25,29 +25,29 @@ def test_compact_scatter_kernel_copies_what_is_kept_to_its_place(poisoned):
 
 @pytest.mark.parametrize("n", [*SIZES, BLOCK * BLOCK + 1])
 @dtypes
-def test_compact_keeps_what_is_flagged_in_order(n, dtype, rng):
+def test_compact_keeps_flagged_elements_in_order(n, dtype, rng):
     x, keep = np.arange(n).astype(dtype), rng.random(n) < 0.4
     np.testing.assert_array_equal(scan.compact(x, keep), scan.compact_reference(x, keep))
 
 
 @sizes
-def test_compact_of_all_is_all(n, signed):
+def test_compact_with_all_flags_set_returns_the_input(n, signed):
     x = signed(n)
     np.testing.assert_array_equal(scan.compact(x, np.ones(n, np.bool_)), x)
 
 
 @sizes
-def test_compact_of_none_is_empty(n, signed):
-    made = scan.compact(signed(n), np.zeros(n, np.bool_))
-    assert (made.shape, made.dtype) == ((0,), np.float32)
+def test_compact_with_no_flag_set_is_empty(n, signed):
+    actual = scan.compact(signed(n), np.zeros(n, np.bool_))
+    assert (actual.shape, actual.dtype) == ((0,), np.float32)
 
 
-def test_compact_of_nothing_is_empty():
-    made = scan.compact(np.empty(0, np.int32), np.empty(0, np.bool_))
-    assert (made.shape, made.dtype) == ((0,), np.int32)
+def test_compact_of_an_empty_array_is_empty():
+    actual = scan.compact(np.empty(0, np.int32), np.empty(0, np.bool_))
+    assert (actual.shape, actual.dtype) == ((0,), np.int32)
 
 
-def test_compact_keeps_the_last_element_alone():
+def test_compact_keeps_only_the_last_element():
     keep = np.zeros(BLOCK + 1, np.bool_)
     keep[-1] = True
     np.testing.assert_array_equal(scan.compact(np.arange(BLOCK + 1, dtype=np.int32), keep), [BLOCK])
@@ -58,7 +58,7 @@ def test_compact_keeps_a_nan():
     np.testing.assert_array_equal(scan.compact(x, np.isnan(x)), [np.nan])
 
 
-def test_compact_takes_parts_of_arrays(rng):
+def test_compact_accepts_array_slices(rng):
     x, keep = np.arange(1000, dtype=np.float32)[::-3], (rng.random(1000) < 0.5)[::3]
     np.testing.assert_array_equal(scan.compact(x, keep), x[keep])
 
@@ -74,12 +74,12 @@ def test_compact_rejects_another_number_of_flags():
         scan.compact(np.ones(3, np.float32), np.ones(2, np.bool_))
 
 
-# ---- what the checker finds, and what is counted ------------------------------------------
+# ---- checker findings and profile counters ------------------------------------------------
 
 
 @pytest.mark.watched
 @dtypes
-def test_checked_mode_finds_nothing_wrong_with_compact_scatter(dtype):
+def test_checker_reports_no_findings_in_compact_scatter(dtype):
     keep = np.arange(N) % 3 == 0
     places, kept = np.cumsum(keep, dtype=np.int32) - keep.astype(np.int32), int(keep.sum())
     out = cuda.device_array(kept, dtype)
@@ -88,7 +88,7 @@ def test_checked_mode_finds_nothing_wrong_with_compact_scatter(dtype):
 
 
 @pytest.mark.watched
-def test_compact_scatter_cost_is_what_checked_mode_counts():
+def test_compact_scatter_cost_equals_the_profile_counters():
     keep = np.arange(N) % 3 == 0
     places, kept = np.cumsum(keep, dtype=np.int32) - 1, int(keep.sum())
     args = np.ones(N, np.float32), keep, places, np.ones(kept, np.float32)

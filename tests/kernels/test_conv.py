@@ -1,4 +1,4 @@
-"""Convolution: every variant against the formula, groups, dilation, padding in words."""
+"""Convolution: every variant against the formula, with groups, dilation and named padding."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,13 @@ import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import conv
 from gpukit.kernels.conv import direct, tiled, windows
-from tests.kernels.convolutions import CASES, absolute, by_the_formula
+from tests.kernels.convolutions import CASES, absolute, conv_by_formula
 
 cases = pytest.mark.parametrize(
     ("image", "weight", "stride", "padding", "dilation"), CASES, ids=str
 )
 variants = pytest.mark.parametrize("variant", [variant.name for variant in conv.VARIANTS])
-FITTING = [  # a kernel with the cases that it takes
+FITTING = [  # each kernel with the cases that it accepts
     (variant, *case)
     for variant in conv.VARIANTS[:3]
     for case in CASES
@@ -35,7 +35,7 @@ def block_and_grid(shape):
 @pytest.mark.costly
 def test_conv2d_reference_is_the_formula(image, weight, stride, padding, dilation, signed):
     image, weight, bias = signed(*image), signed(*weight), signed(weight[0])
-    expected = by_the_formula(image, weight, bias, stride, padding, dilation)
+    expected = conv_by_formula(image, weight, bias, stride, padding, dilation)
     moves = {"stride": stride, "padding": padding, "dilation": dilation}
     actual = conv.conv2d_reference(image, weight, bias, **moves)
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-9)
@@ -103,7 +103,7 @@ def test_conv2d_does_not_flip_the_weights(variant):
 
 
 @variants
-def test_conv2d_of_padding_alone_is_the_bias(variant):
+def test_conv2d_of_windows_in_the_padding_is_the_bias(variant):
     image, weight = np.full((1, 1, 1, 1), np.nan, np.float32), np.ones((1, 1, 1, 1), np.float32)
     out = conv.conv2d(image, weight, np.full(1, 5, np.float32), padding=1, variant=variant)
     expected = np.full((3, 3), 5, np.float32)
@@ -113,7 +113,7 @@ def test_conv2d_of_padding_alone_is_the_bias(variant):
 
 @variants
 @pytest.mark.costly
-def test_conv2d_of_the_example_layer_is_right(variant, rng, assert_close):
+def test_conv2d_matches_the_reference_on_the_example_layer(variant, rng, assert_close):
     arrays = [
         rng.standard_normal(shape).astype(np.float32)
         for shape in ((1, 3, 224, 224), (16, 3, 3, 3), (16,))
@@ -126,7 +126,7 @@ def test_conv2d_of_the_example_layer_is_right(variant, rng, assert_close):
 
 
 @pytest.mark.slow
-def test_conv2d_of_a_batch_of_photos_makes_columns_a_few_images_at_a_time(rng, assert_close):
+def test_conv2d_builds_columns_for_a_few_images_at_a_time(rng, assert_close):
     arrays = [
         rng.standard_normal(shape).astype(np.float32)
         for shape in ((3, 3, 224, 224), (32, 3, 3, 3), (32,))
@@ -138,7 +138,7 @@ def test_conv2d_of_a_batch_of_photos_makes_columns_a_few_images_at_a_time(rng, a
 
 
 @pytest.mark.parametrize("most", [1, 400, 10_000])
-def test_columns_of_any_number_of_images_give_the_same(most, monkeypatch, signed):
+def test_number_of_images_per_column_matrix_does_not_change_the_result(most, monkeypatch, signed):
     arrays = signed(5, 2, 6, 7), signed(4, 2, 3, 3), signed(4)
     expected = conv.conv2d(*arrays)
     monkeypatch.setattr(conv, "MOST_COLUMNS", most)
@@ -156,13 +156,13 @@ def test_padding_same_keeps_the_size_of_the_image(variant, signed, assert_close)
     assert_close(out, expected, magnitude=size, length=weight[0].size)
 
 
-def test_padding_valid_is_none(signed):
+def test_padding_valid_is_zero_padding(signed):
     image, weight = signed(1, 1, 5, 6), signed(1, 1, 3, 3)
     expected = conv.conv2d(image, weight)
     np.testing.assert_array_equal(conv.conv2d(image, weight, padding="valid"), expected)
 
 
-def test_a_number_is_the_pair_of_it(signed):
+def test_an_integer_stands_for_an_equal_pair(signed):
     image, weight = signed(1, 1, 9, 9), signed(1, 1, 3, 3)
     expected = conv.conv2d(image, weight, stride=(2, 2), padding=(1, 1), dilation=(3, 3))
     np.testing.assert_array_equal(conv.conv2d(image, weight, None, 2, 1, 3), expected)
@@ -178,14 +178,14 @@ def test_weights_in_constant_memory_are_compiled_once():
     assert direct.with_filters(weight) is not direct.with_filters(weight.reshape(1, 1, 1, 9))
 
 
-def test_one_filter_after_the_other_is_applied(signed):
+def test_filters_are_applied_one_after_the_other(signed):
     image, first, second = signed(1, 1, 6, 6), signed(1, 1, 3, 3), signed(1, 1, 3, 3)
     for weight in (first, second, first):
         expected = conv.conv2d(image, weight, variant="direct")
         np.testing.assert_array_equal(conv.conv2d(image, weight, variant="constant"), expected)
 
 
-def test_the_kernel_of_constant_memory_as_it_stands_finds_edges(poisoned):
+def test_the_constant_memory_kernel_as_written_finds_edges(poisoned):
     image = np.zeros((1, 1, 3, 4), np.float32)
     image[..., 2:] = 1
     out = poisoned(1, 2, 1, 2)
@@ -195,7 +195,7 @@ def test_the_kernel_of_constant_memory_as_it_stands_finds_edges(poisoned):
     assert out.tolist() == [[[[4.0, 4.0]], [[0.0, 0.0]]]]
 
 
-def test_more_weights_than_constant_memory_are_convolved_directly(signed):
+def test_weights_that_exceed_constant_memory_use_the_direct_variant(signed):
     image, weight = signed(1, 129, 1, 2), signed(128, 129, 1, 1)
     assert weight.nbytes > direct.MOST_CONSTANT
     before = direct._kernel_for.cache_info().misses
@@ -209,7 +209,9 @@ def test_more_weights_than_constant_memory_are_convolved_directly(signed):
 
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
-def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, signed, assert_close):
+def test_a_tile_accepts_windows_up_to_its_edge_and_no_larger(
+    axis, more, fits, signed, assert_close
+):
     block = (direct.BLOCK_Y, direct.BLOCK_X)[axis]
     n = (tiled.TILE_ROWS, tiled.TILE_COLS)[axis] - block + 1 + more
     window = (n, 1) if axis == 0 else (1, n)
@@ -222,22 +224,22 @@ def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, sig
     assert_close(out, expected, magnitude=size, length=weight.size)
 
 
-# ---- where arrays lie, and empty ones -------------------------------------------------------
+# ---- device arrays, slices, empty arrays ----------------------------------------------------
 
 
 @variants
 @pytest.mark.costly
-def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(variant, signed):
+def test_conv2d_of_device_arrays_equals_that_of_numpy_arrays(variant, signed):
     arrays = signed(2, 4, 5, 6), signed(6, 2, 2, 2), signed(6)
     expected = conv.conv2d(*arrays, groups=2, variant=variant)
-    made = conv.conv2d(*map(cuda.to_device, arrays), groups=2, variant=variant)
-    assert launch.is_device_array(made)
-    np.testing.assert_array_equal(made.copy_to_host(), expected)
+    out = conv.conv2d(*map(cuda.to_device, arrays), groups=2, variant=variant)
+    assert launch.is_device_array(out)
+    np.testing.assert_array_equal(out.copy_to_host(), expected)
 
 
 @variants
 @pytest.mark.costly
-def test_conv2d_writes_into_a_part_of_an_array(variant, signed):
+def test_conv2d_writes_into_an_array_slice(variant, signed):
     arrays = signed(1, 2, 4, 6), signed(3, 2, 2, 2), signed(3)
     expected = conv.conv2d(*arrays, variant=variant)
     whole = np.full((1, 3, 5, 7), 7, np.float32)
@@ -261,20 +263,20 @@ def test_cost_without_padding_counts_every_tap():
     assert cost == launch.Cost(bytes=4 * (2 * 1296 + 2 * 72), flops=2 * 1296)
 
 
-def test_cost_leaves_out_the_taps_that_fall_on_padding():
-    # 3 x 3 window on 3 x 3 pixels, padded by 1: along each axis 2 + 3 + 2 taps lie inside.
+def test_cost_excludes_taps_that_fall_on_padding():
+    # 3 x 3 window on 3 x 3 pixels, padded by 1: along each axis 2 + 3 + 2 taps are inside.
     cost = direct.conv2d_direct_cost((1, 1, 3, 3), (1, 1, 3, 3), padding=(1, 1))
     assert cost == launch.Cost(bytes=4 * (2 * 49 + 2 * 9), flops=98)
 
 
-def test_cost_with_stride_counts_the_windows_that_are_used():
-    # Along 7 pixels a window of 3 stands at 0, 2, 4; float64.
+def test_cost_with_stride_counts_only_windows_that_are_computed():
+    # Along 7 pixels a window of 3 starts at 0, 2 and 4; float64.
     cost = direct.conv2d_direct_cost((1, 1, 1, 7), (1, 1, 1, 3), stride=(1, 2), itemsize=8)
     assert cost == launch.Cost(bytes=8 * (2 * 9 + 2 * 3), flops=18)
 
 
 def test_constant_memory_is_not_counted():
-    # An upright and a level filter on 3 x 4 pixels: 2 planes of 2 pixels, 9 taps each.
+    # A vertical and a horizontal filter on 3 x 4 pixels: 2 planes of 2 pixels, 9 taps each.
     cost = direct.conv2d_constant_cost((1, 1, 3, 4))
     assert cost == launch.Cost(bytes=4 * (36 + 2 * 4), flops=72)
 
@@ -289,7 +291,7 @@ WATCHED = [
 @pytest.mark.watched
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize(("variant", "case"), WATCHED)
-def test_cost_is_what_is_counted(variant, dtype, case, signed):
+def test_cost_equals_the_profile_counters(variant, dtype, case, signed):
     image, weight, *moves = case
     arrays = [signed(*shape, dtype=dtype) for shape in (image, weight, weight[:1])]
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
@@ -298,20 +300,20 @@ def test_cost_is_what_is_counted(variant, dtype, case, signed):
     out = np.empty(shape, dtype)
     grid, block = block_and_grid(out.shape)
     found = gpukit.profile(kernel)[grid, block](*arrays, *moves, out).total
-    right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert variant.cost(image, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+    expected = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert variant.cost(image, weight, **named, itemsize=np.dtype(dtype).itemsize) == expected
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(("variant", "case"), WATCHED)
-def test_checker_finds_nothing_wrong(variant, case, signed):
+def test_checker_reports_no_findings(variant, case, signed):
     image, weight, *moves = case
     arrays = signed(*image), signed(*weight), signed(weight[0])
     groups = image[1] // weight[1]
     shape = conv.conv2d(*arrays, *moves, groups).shape
-    kernel, given = variant.kernel, arrays
+    kernel, inputs = variant.kernel, arrays
     if variant.name == "constant":
-        kernel, given = direct.with_filters(arrays[1]), (arrays[0], arrays[2])
+        kernel, inputs = direct.with_filters(arrays[1]), (arrays[0], arrays[2])
     grid, block = block_and_grid(shape)
     checked = gpukit.check(kernel)[grid, block]
-    assert checked(*given, *moves, cuda.device_array(shape, np.float32)).findings == []
+    assert checked(*inputs, *moves, cuda.device_array(shape, np.float32)).findings == []

@@ -1,4 +1,4 @@
-"""Convolution along one axis: direct, and with a tile and its halo."""
+"""One-dimensional convolution: direct, and from a tile with a halo."""
 
 import itertools
 
@@ -24,8 +24,8 @@ cases = pytest.mark.parametrize(("signal", "weight", "stride", "padding", "dilat
 variants = pytest.mark.parametrize("variant", one_d.VARIANTS, ids=lambda variant: variant.name)
 
 
-def by_the_formula(signal, weight, bias, stride, padding, dilation):
-    """Output(n, o, x), word for word as the formula in the module says it."""
+def conv_by_formula(signal, weight, bias, stride, padding, dilation):
+    """Return output(n, o, x) by the formula in the docstring of the module."""
     places = (signal.shape[2] + 2 * padding - dilation * (weight.shape[2] - 1) - 1) // stride + 1
     depth = weight.shape[1]
     group = weight.shape[0] * depth // signal.shape[1]
@@ -44,7 +44,7 @@ def by_the_formula(signal, weight, bias, stride, padding, dilation):
 def test_reference_is_the_formula(signal, weight, stride, padding, dilation, signed):
     arrays = signed(*signal), signed(*weight), signed(weight[0])
     moves = {"stride": stride, "padding": padding, "dilation": dilation}
-    expected = by_the_formula(*arrays, *moves.values())
+    expected = conv_by_formula(*arrays, *moves.values())
     np.testing.assert_allclose(one_d.conv1d_reference(*arrays, **moves), expected, atol=1e-8)
 
 
@@ -57,8 +57,8 @@ def test_kernel_matches_the_formula(
         (signed(*signal), signed(*weight), signed(weight[0])),
         (stride, padding, dilation),
     )
-    expected = by_the_formula(*arrays, *moves)
-    size = by_the_formula(*map(np.abs, arrays), *moves)
+    expected = conv_by_formula(*arrays, *moves)
+    size = conv_by_formula(*map(np.abs, arrays), *moves)
     out = poisoned(*expected.shape)
     grid = variant.grid("test", out.shape[2], min(2, out.shape[0] * out.shape[1]))
     variant.kernel[grid, variant.block](*arrays, *moves, out)
@@ -87,7 +87,7 @@ def test_conv1d_does_not_flip_the_weights(variant):
 
 
 @pytest.mark.parametrize("more", [0, 1])
-def test_a_window_as_wide_as_the_tile_and_one_wider_are_convolved(more, signed, assert_close):
+def test_windows_as_wide_as_the_tile_and_one_wider_are_convolved(more, signed, assert_close):
     width = one_d.TILE - BLOCK + 1 + more
     signal, weight = signed(1, 1, 1100), signed(1, 1, width)
     out = one_d.conv1d(signal, weight, variant="tiled")
@@ -127,16 +127,18 @@ def test_conv1d_rejects_stride_zero():
 @variants
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_cost_is_what_is_counted_and_nothing_is_found(variant, dtype, case, signed):
+def test_cost_equals_the_profile_counters_and_checker_reports_no_findings(
+    variant, dtype, case, signed
+):
     signal, weight, *moves = case
     arrays = [signed(*shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
-    shape = by_the_formula(*arrays, *moves).shape
+    shape = conv_by_formula(*arrays, *moves).shape
     grid = variant.grid("test", shape[2], shape[0] * shape[1])
     out = cuda.device_array(shape, dtype)
     found = gpukit.profile(variant.kernel)[grid, variant.block](*arrays, *moves, out).total
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
-    right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert variant.cost(signal, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+    expected = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert variant.cost(signal, weight, **named, itemsize=np.dtype(dtype).itemsize) == expected
     assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0)
     out = cuda.device_array(shape, dtype)
     assert gpukit.check(variant.kernel)[grid, variant.block](*arrays, *moves, out).findings == []

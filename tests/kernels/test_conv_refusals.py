@@ -1,4 +1,4 @@
-"""What conv2d refuses."""
+"""Errors of conv2d."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_conv2d_rejects_output_channels_that_groups_do_not_divide():
     refused(expected, ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=2)
 
 
-def test_conv2d_rejects_no_groups():
+def test_conv2d_rejects_zero_groups():
     refused("conv2d: expected groups >= 1, got 0", ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=0)
 
 
@@ -46,7 +46,7 @@ def test_conv2d_rejects_a_window_larger_than_the_image():
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 5, 1))
 
 
-def test_conv2d_rejects_a_window_whose_places_reach_beyond_the_image():
+def test_conv2d_rejects_a_dilated_window_larger_than_the_image():
     expected = r"no larger than the padded image, got \(5, 1\) and \(4, 4\)"
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 3, 1), dilation=2)
 
@@ -56,7 +56,7 @@ def test_conv2d_rejects_a_window_that_misses_by_less_than_the_stride():
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 1, 5), stride=(1, 9))
 
 
-def test_conv2d_rejects_a_window_of_no_size():
+def test_conv2d_rejects_an_empty_window():
     refused("a window of at least 1 x 1", ones(1, 1, 4, 4), ones(1, 1, 0, 1))
 
 
@@ -71,12 +71,12 @@ def test_conv2d_rejects_negative_padding():
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding=(-1, 0))
 
 
-def test_conv2d_rejects_three_numbers_as_stride():
+def test_conv2d_rejects_a_stride_of_three_numbers():
     expected = r"conv2d: expected stride to be a number or a pair .*, got \(1, 1, 1\)\. Pass"
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=(1, 1, 1))
 
 
-def test_conv2d_rejects_a_fraction_as_stride():
+def test_conv2d_rejects_a_fractional_stride():
     expected = r"conv2d: expected stride to be an int, got float"
     refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=1.5, error=TypeError)
 

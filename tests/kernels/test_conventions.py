@@ -1,6 +1,6 @@
-"""What every variant does alike: empty axes, NaN, and what lies around `out`.
+"""Conventions of all variants: empty axes, NaN propagation, no writes outside `out`.
 
-A function is described as `np.einsum` would be told: the axes of its arrays, and of its result.
+Each function is described by einsum subscripts: the axes of its arrays and of its result.
 """
 
 import functools
@@ -25,13 +25,13 @@ from gpukit.kernels import (
 )
 from gpukit.kernels.matmul import nt, tn
 
-# More than a tile of every variant, rows of whole float4s, no two alike.
+# Larger than a tile of every variant, rows of whole float4s, all different.
 LARGE = {"m": 259, "n": 136, "k": 36, "b": 3, "r": 11, "c": 515}
 SMALL = {"m": 3, "n": 4, "k": 5, "b": 2, "r": 3, "c": 7}
 
 
 class Case(NamedTuple):
-    """A host function, how einsum would be told what it takes, and its variants."""
+    """A host function, its einsum subscripts and its variants."""
 
     function: Any
     line: str
@@ -47,7 +47,7 @@ class Case(NamedTuple):
 
 
 def own(module, name):
-    """A function of a file, with those of its variants that are its own."""
+    """Return a function of a module with those of the module's variants that belong to it."""
     variants = tuple(
         variant for variant in module.VARIANTS if variant.name in (name, f"{name}_vectorized")
     )
@@ -88,12 +88,12 @@ MAPS = {
     )
     for name in names
 }
-# They return a number.
+# Functions that return a scalar.
 SUMS = {
     "sum": Case(reduce.sum, "c->", reduce.SUM_VARIANTS),
     "dot": Case(dot.dot, "c,c->", dot.VARIANTS),
 }
-# A NaN of theirs goes elsewhere, or not everywhere; their own tests say where.
+# Functions with other NaN propagation, which their own tests cover.
 OTHERS = {
     "softmax": Case(softmax.softmax, "rc->rc", softmax.VARIANTS),
     "log_softmax": Case(softmax.log_softmax, "rc->rc"),
@@ -110,7 +110,7 @@ EVERY = WITH_OUT | SUMS
 
 
 def variants(cases):
-    """The name of each case with that of each of its variants."""
+    """Return pairs of the name of a case and of one of its variants."""
     return [
         (name, variant)
         for name, case in cases.items()
@@ -119,19 +119,19 @@ def variants(cases):
 
 
 def call(name, variant, *arrays, **options):
-    """Call a function, by name of the variant where it has several."""
+    """Call a function with the named variant, where it has variants."""
     named = {} if variant is None else {"variant": variant}
     return EVERY[name].function(*arrays, **named, **options)
 
 
 def dtypes_of(name, variant):
-    """The dtypes of numbers that a variant takes; bits of bfloat16 are none."""
+    """Return the number dtypes that a variant accepts, without uint16, the bits of bfloat16."""
     found = [each.dtypes for each in EVERY[name].variants if each.name == variant]
     return [dtype for dtype in (found or [launch.FLOATS])[0] if dtype is not np.uint16]
 
 
 def axes_of(name):
-    """Each axis of a function, and all of them."""
+    """Return each axis of a function, and all axes together."""
     axes = sorted(set("".join(EVERY[name].parts)))
     return axes if len(axes) == 1 else [*axes, "".join(axes)]
 
@@ -146,7 +146,7 @@ EMPTY = [
 
 @pytest.mark.parametrize(("name", "variant", "axes", "dtype"), EMPTY)
 @pytest.mark.costly
-def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axes, dtype):
+def test_an_empty_axis_gives_zeros_that_overwrite_out(name, variant, axes, dtype):
     arrays, shape = EVERY[name].arrays(SMALL | dict.fromkeys(axes, 0), dtype)
     out = np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else -1, dtype)
     assert call(name, variant, *arrays, out=out) is out
@@ -157,30 +157,30 @@ def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axes, dtype
     ("name", "variant", "dtype"),
     [(*case, dtype) for case in variants(SUMS) for dtype in dtypes_of(*case)],
 )
-def test_a_sum_of_nothing_is_a_zero_of_its_dtype(name, variant, dtype):
+def test_an_empty_sum_is_zero_in_its_dtype(name, variant, dtype):
     arrays, _ = EVERY[name].arrays({"c": 0}, dtype)
-    made = call(name, variant, *arrays)
-    assert (made, made.dtype) == (0, dtype)
+    actual = call(name, variant, *arrays)
+    assert (actual, actual.dtype) == (0, dtype)
 
 
 @pytest.mark.parametrize(("name", "variant"), variants(PRODUCTS | MAPS | SUMS))
 @pytest.mark.costly
-def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, variant):
+def test_a_nan_reaches_exactly_the_elements_that_depend_on_it(name, variant):
     case = EVERY[name]
     arrays, _ = case.arrays(LARGE)
     for at, array in enumerate(arrays):
-        given = [array.copy() for array in arrays]
+        inputs = [array.copy() for array in arrays]
         for place in (0, 31, 32, max(array.shape) // 2, max(array.shape) - 1):
-            given[at][tuple(min(place, n - 1) for n in array.shape)] = np.nan
-        masks = [np.isnan(array) if k == at else array > 0 for k, array in enumerate(given)]
+            inputs[at][tuple(min(place, n - 1) for n in array.shape)] = np.nan
+        masks = [np.isnan(array) if k == at else array > 0 for k, array in enumerate(inputs)]
         expected = np.einsum(case.line, *(mask.astype(np.int64) for mask in masks)) > 0
-        np.testing.assert_array_equal(np.isnan(call(name, variant, *given)), expected)
+        np.testing.assert_array_equal(np.isnan(call(name, variant, *inputs)), expected)
 
 
 @pytest.mark.parametrize("edges", [1, 2], ids=["rows", "rows and columns"])
 @pytest.mark.parametrize(("name", "variant"), variants(WITH_OUT))
 @pytest.mark.costly
-def test_what_lies_around_out_is_left_alone(name, variant, edges):
+def test_memory_around_out_is_unchanged(name, variant, edges):
     arrays, shape = EVERY[name].arrays(LARGE)
     whole = np.full([n + 8 * (axis < edges) for axis, n in enumerate(shape)], 7, np.float32)
     part = whole[(slice(4, -4),) * min(edges, len(shape))]

@@ -1,7 +1,7 @@
-"""The cost functions against a count: the kernels' own Python, run one thread after another.
+"""Cost functions against a count of operations: kernels run as Python, thread by thread.
 
-Every array and number below counts what is done to it. Kernels with a barrier cannot be run
-this way; their costs are tested against counts by hand, in the files of their kernels.
+Arrays and numbers count their accesses and arithmetic. Kernels with a barrier cannot run this
+way; their costs are tested against profile counters, next to their other tests.
 """
 
 import inspect
@@ -67,13 +67,13 @@ class Array:
 
 
 def count(kernel, grid, *args):
-    """Run the kernel in blocks of one thread and return what it did.
+    """Run the kernel in blocks of one thread and return its cost.
 
-    [shape] or [shape, itemsize] becomes an Array, a float a Number; the rest is passed as it is.
+    [shape] or [shape, itemsize] becomes an Array, a float a Number; the rest is passed unchanged.
     """
     tally = Tally()
-    made = {list: lambda arg: Array(tally, *arg), float: lambda arg: Number(tally)}
-    args = [made.get(type(arg), lambda arg: arg)(arg) for arg in args]
+    wrappers = {list: lambda arg: Array(tally, *arg), float: lambda arg: Number(tally)}
+    args = [wrappers.get(type(arg), lambda arg: arg)(arg) for arg in args]
     xyz = types.SimpleNamespace
     for x, y, z in itertools.product(*map(range, (*grid, 1, 1)[:3])):
         cuda = xyz(
@@ -100,7 +100,7 @@ def count(kernel, grid, *args):
     return Cost(tally.bytes, tally.flops)
 
 
-# Kernels without barriers and accesses of 16 bytes, on the small examples of the benchmarks.
+# Kernels without barriers and 16-byte accesses, with the small inputs of the benchmarks.
 COUNTED = [
     "fill",
     "vector_add",
@@ -132,14 +132,14 @@ COUNTED = [
 
 
 def described(argument):
-    """An argument of a launch as `count` takes it."""
+    """Return an argument of a launch in the form that `count` takes."""
     if isinstance(argument, np.ndarray):
         return [argument.shape, argument.itemsize]
     return float(argument) if isinstance(argument, np.floating) else argument
 
 
 @pytest.mark.parametrize("name", COUNTED)
-def test_cost_is_what_the_kernel_does(name):
+def test_cost_equals_the_operations_of_the_kernel(name):
     comparison = CASES[name].of(*CASES[name].small[0])
     grid, block, *_ = comparison.ours.shape
     threads = np.multiply((*np.atleast_1d(grid), 1, 1)[:3], (*np.atleast_1d(block), 1, 1)[:3])
@@ -148,7 +148,7 @@ def test_cost_is_what_the_kernel_does(name):
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
-def test_copy_and_naive_transpose_costs_are_what_the_kernels_do(itemsize):
+def test_copy_and_naive_transpose_costs_equal_the_operations_of_the_kernels(itemsize):
     x, turned = [(7, 11), itemsize], [(11, 7), itemsize]
     counted = [
         count(transpose.copy_kernel, (12, 9), x, x),
@@ -160,7 +160,7 @@ def test_copy_and_naive_transpose_costs_are_what_the_kernels_do(itemsize):
 
 
 @pytest.mark.parametrize("radius", [0, 1, 3, 6, 10, 20])
-def test_box_blur_cost_is_what_the_kernel_does(radius):
+def test_box_blur_cost_equals_the_operations_of_the_kernel(radius):
     counted = count(image.box_blur_kernel, (12, 9), [(7, 11)], radius, [(7, 11)])
     assert counted == image.box_blur_cost(7, 11, radius)
 
@@ -176,7 +176,7 @@ LAYERS = [
 
 @pytest.mark.parametrize("planes", [1, 3, 8])
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
-def test_convolution_costs_without_barriers_are_what_the_kernels_do(layer, planes):
+def test_convolution_costs_equal_the_operations_of_kernels_without_barriers(layer, planes):
     picture, weight, *moves = layer
     size, window = picture[2:], weight[2:]
     rows, cols = windows.out_sizes(size, window, *moves)
@@ -202,7 +202,7 @@ def test_convolution_costs_without_barriers_are_what_the_kernels_do(layer, plane
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
-def test_linear_costs_are_what_the_kernels_do(itemsize):
+def test_linear_costs_equal_the_operations_of_the_kernels(itemsize):
     x, weight, out, bias = ([shape, itemsize] for shape in ((5, 3), (4, 3), (5, 4), (4,)))
     counted = [
         count(dense.linear_naive_kernel, (6, 6), x, weight, bias, out),
@@ -212,12 +212,12 @@ def test_linear_costs_are_what_the_kernels_do(itemsize):
     assert counted == [variant.cost(5, 3, 4, itemsize) for variant in dense.VARIANTS]
 
 
-# What costs of float32 are is counted; those of float64 follow from them.
+# Costs of float32 are counted; costs of float64 follow from them.
 BY_ITEMSIZE = [
     pytest.param(entry.variant, id=name)
     for name, entry in CASES.items()
     if "itemsize" in inspect.signature(entry.variant.cost).parameters
-    # Of these only a part of the bytes are in arrays of that itemsize, or shapes are no numbers.
+    # In these, some arrays have another itemsize, or shapes are not plain numbers.
     if entry.group not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad")
     and name not in ("grey", "invert")
 ]
@@ -230,13 +230,13 @@ def test_cost_of_float64_has_twice_the_bytes_and_as_many_operations(variant):
     sizes = dict(zip((n for n, p in named.items() if p.default is p.empty), SIZES, strict=False))
     wider = {size: 8 for size in ("itemsize", "placesize", "targetsize") if size in named}
     one, two = variant.cost(**sizes), variant.cost(**sizes, **wider)
-    fixed = 8 if variant.name == "argmax_finish" else 0  # the place of 8 bytes that it finds
+    fixed = 8 if variant.name == "argmax_finish" else 0  # the int64 index that it returns
     assert two.bytes - fixed == 2 * (one.bytes - fixed)
     assert (two.flops, one.bytes > fixed) == (one.flops, True)
 
 
 @pytest.mark.parametrize("variant", extremes.VARIANTS[2:], ids=lambda variant: variant.name)
-def test_cost_of_places_of_eight_bytes_is_four_more_for_each(variant):
+def test_cost_of_int64_indices_is_four_bytes_more_per_index(variant):
     n = 1009
     places = variant.grid("test", n)[0] if variant.name == "argmax" else n
     assert variant.cost(n, placesize=8).bytes == variant.cost(n).bytes + 4 * places

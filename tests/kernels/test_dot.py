@@ -1,4 +1,4 @@
-"""Dot product: the tree and the shuffles of the sums, on products."""
+"""Dot product: shared-memory tree and warp shuffles."""
 
 import functools
 import math
@@ -53,11 +53,11 @@ def test_dot_shuffle_kernel_is_right_for_any_grid(blocks, signed, assert_close):
 def test_dot_matches_the_reference(variant, n, signed, assert_close):
     x, y = signed(n), signed(n)
     size = dot.dot_reference(np.abs(x), np.abs(y))
-    made = dot.dot(x, y, variant=variant)
-    assert_close(made, dot.dot_reference(x, y), magnitude=size, length=n)
+    actual = dot.dot(x, y, variant=variant)
+    assert_close(actual, dot.dot_reference(x, y), magnitude=size, length=n)
 
 
-def test_dot_reference_is_the_sum_of_its_definition(signed):
+def test_dot_reference_is_the_sum_in_its_definition(signed):
     x, y = signed(37), signed(37)
     expected = math.fsum(float(a) * float(b) for a, b in zip(x, y, strict=True))
     assert math.isclose(dot.dot_reference(x, y), expected, rel_tol=1e-12)
@@ -70,7 +70,7 @@ def test_dot_is_exact_for_small_whole_numbers(variant):
 
 
 @variants
-def test_dot_of_float64_keeps_what_a_float32_has_no_bits_for(variant):
+def test_dot_of_float64_keeps_bits_that_float32_cannot_hold(variant):
     x, y = np.zeros(1009), np.ones(1009)
     x[[3, 40, 200, 1008]] = 2**26, 1, 2, 4  # three warps of one block, and another block
     y[3] = 2**26
@@ -78,7 +78,7 @@ def test_dot_of_float64_keeps_what_a_float32_has_no_bits_for(variant):
 
 
 @variants
-def test_dot_pairs_each_element_with_its_own(variant):
+def test_dot_multiplies_elements_of_the_same_index(variant):
     n = 2 * BLOCK + 9
     x, y = np.zeros(n, np.float32), np.zeros(n, np.float32)
     x[[3, BLOCK, n - 1]] = 2, 3, 5
@@ -95,25 +95,20 @@ def test_dot_with_more_elements_than_threads_is_right(variant):
 
 
 @variants
-def test_dot_returns_a_float32(variant):
-    x = np.ones(3, np.float32)
-    assert dot.dot(x, x, variant=variant).dtype == np.float32
+@dtypes
+def test_dot_returns_the_dtype_of_its_inputs(variant, dtype):
+    assert dot.dot(np.ones(3, dtype), np.ones(3, dtype), variant=variant).dtype == dtype
 
 
 @variants
-def test_dot_of_float64_returns_a_float64(variant):
-    assert dot.dot(np.ones(3), np.ones(3), variant=variant).dtype == np.float64
-
-
-@variants
-def test_dot_takes_a_vector_with_itself(variant):
+def test_dot_accepts_the_same_vector_twice(variant):
     x = np.arange(300, dtype=np.float32) % 5
     assert dot.dot(x, x, variant=variant) == int(np.dot(x.astype(int), x.astype(int)))
 
 
 @variants
 @pytest.mark.parametrize("move", [np.asarray, cuda.to_device], ids=["host", "device"])
-def test_dot_of_vectors_that_are_not_contiguous_is_right(variant, move):
+def test_dot_of_non_contiguous_vectors_is_right(variant, move):
     x = np.arange(700, dtype=np.float32) % 9
     expected = int(np.dot(x[::2].astype(int), x[349::-1].astype(int)))
     backwards = move(x[349::-1].copy()) if move is cuda.to_device else x[349::-1]
@@ -121,7 +116,7 @@ def test_dot_of_vectors_that_are_not_contiguous_is_right(variant, move):
 
 
 @variants
-def test_dot_leaves_its_inputs_as_they_were(variant, signed):
+def test_dot_leaves_its_inputs_unchanged(variant, signed):
     x, y = signed(700), signed(700)
     before = x.copy(), y.copy()
     dot.dot(x, y, variant=variant)
@@ -135,13 +130,13 @@ def test_dot_rejects_unequal_lengths(m):
         dot.dot(np.ones(3, np.float32), np.ones(m, np.float32))
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
 
 @pytest.mark.watched
 @variants
 @pytest.mark.parametrize("n", [1, 300, 1009])
-def test_checker_finds_nothing_wrong(variant, n, signed):
+def test_checker_reports_no_findings(variant, n, signed):
     x, y, out = signed(n), signed(n), np.zeros(1, np.float32)
     report = gpukit.check(ALL[variant].kernel)[launch.ceil_div(n, BLOCK), BLOCK](x, y, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
@@ -149,33 +144,33 @@ def test_checker_finds_nothing_wrong(variant, n, signed):
 
 @pytest.mark.watched
 @pytest.mark.parametrize("n", [BLOCK, 2 * BLOCK])
-def test_cost_of_the_tree_is_what_is_counted(n):
-    assert dot.dot_tree_cost(n) == cost_of(counted("tree", n, launch.ceil_div(n, BLOCK)))
+def test_cost_of_the_tree_equals_the_profile_counters(n):
+    assert dot.dot_tree_cost(n) == cost_of(counters("tree", n, launch.ceil_div(n, BLOCK)))
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
-def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
-    assert dot.dot_shuffle_cost(n, blocks) == cost_of(counted("shuffle", n, blocks))
+def test_cost_of_the_shuffles_equals_the_profile_counters(n, blocks):
+    assert dot.dot_shuffle_cost(n, blocks) == cost_of(counters("shuffle", n, blocks))
 
 
 @pytest.mark.watched
 @variants
 @dtypes
-def test_products_are_made_and_added_in_the_dtype_of_the_vectors(variant, dtype):
-    found = counted(variant, 2 * BLOCK, 2, dtype)
+def test_products_and_sums_use_the_dtype_of_the_vectors(variant, dtype):
+    found = counters(variant, 2 * BLOCK, 2, dtype)
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
 @pytest.mark.watched
-def test_shuffles_touch_shared_memory_once_a_warp():
-    found = counted("shuffle", 700, 2)
+def test_shuffles_access_shared_memory_once_per_warp():
+    found = counters("shuffle", 700, 2)
     assert found["shared_store_requests"] == 2 * dot.WARPS
     assert found["barriers"] == 2 * dot.WARPS
 
 
 @functools.cache
-def counted(variant, n, blocks, dtype=np.float32):
+def counters(variant, n, blocks, dtype=np.float32):
     x = np.ones(n, dtype)
     kernel = gpukit.profile(ALL[variant].kernel)
     return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total

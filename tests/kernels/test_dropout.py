@@ -1,4 +1,4 @@
-"""Philox, the numbers drawn with it, and dropout."""
+"""Philox, rand and dropout."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SEED, OFFSET = 0x243F6A8885A308D3, 0x13198A2E03707344
 sizes = pytest.mark.parametrize("n", SIZES)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
-# Key, counter and words, lowest first: the vectors "philox 4x32 10" of Random123's kat_vectors.
+# Key, counter and output words, lowest first: "philox4x32 10" in Random123's kat_vectors.
 KNOWN = [
     ((0, 0), (0, 0, 0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
     ((2**32 - 1,) * 2, (2**32 - 1,) * 4, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
@@ -47,7 +47,7 @@ def uniform_kernel(words, out):
 
 
 @pytest.mark.parametrize(("key", "counter", "words"), KNOWN)
-def test_words_are_those_that_random123_publishes(key, counter, words):
+def test_words_match_the_random123_test_vectors(key, counter, words):
     out = np.zeros(4, np.uint32)
     low, high = together(*counter[:2]), together(*counter[2:])
     counter_kernel[1, 1](together(*key), low, high, out)
@@ -55,7 +55,7 @@ def test_words_are_those_that_random123_publishes(key, counter, words):
 
 
 @sizes
-def test_words_of_the_reference_are_those_of_single_counters(n):
+def test_reference_words_match_single_counters(n):
     out, words = np.zeros(4, np.uint32), philox.words_reference(n, SEED, OFFSET)
     last = (n - 1) // 4
     counter_kernel[1, 1](np.uint64(SEED), np.uint64(last), np.uint64(OFFSET), out)
@@ -65,7 +65,7 @@ def test_words_of_the_reference_are_those_of_single_counters(n):
 @pytest.mark.parametrize(
     ("word", "number"), [(0, 0), (255, 0), (256, 2.0**-24), (2**31, 0.5), (2**32 - 1, 1 - 2.0**-24)]
 )
-def test_uniform_number_is_the_upper_24_bits_of_a_word(word, number):
+def test_uniform_number_comes_from_the_upper_24_bits_of_a_word(word, number):
     out = np.full(1, np.nan, np.float32)
     uniform_kernel[1, 1](np.array([word], np.uint32), out)
     assert out[0] == number
@@ -75,22 +75,22 @@ def test_uniform_number_is_the_upper_24_bits_of_a_word(word, number):
 
 
 @sizes
-def test_rand_draws_the_numbers_of_the_reference(n):
-    made = philox.rand(n, seed=SEED, offset=OFFSET)
-    assert made.dtype == np.float32
-    np.testing.assert_array_equal(made, philox.rand_reference(n, SEED, OFFSET))
+def test_rand_matches_the_reference(n):
+    actual = philox.rand(n, seed=SEED, offset=OFFSET)
+    assert actual.dtype == np.float32
+    np.testing.assert_array_equal(actual, philox.rand_reference(n, SEED, OFFSET))
 
 
-def test_rand_of_more_draws_the_same_and_then_others():
+def test_longer_rand_begins_with_the_shorter_one():
     np.testing.assert_array_equal(philox.rand(5000, seed=1)[:1234], philox.rand(1234, seed=1))
 
 
 @pytest.mark.parametrize("other", [{"seed": 2**32}, {"seed": 1}, {"seed": 0, "offset": 1}])
-def test_rand_of_another_seed_or_offset_draws_other_numbers(other):
+def test_rand_depends_on_seed_and_offset(other):
     assert (philox.rand(1000, seed=0) != philox.rand(1000, **other)).all()
 
 
-def test_rand_is_spread_evenly():
+def test_rand_is_uniform():
     n, bins = 1_000_000, 100
     counts = np.histogram(philox.rand(n, seed=20261125), bins, (0, 1))[0]
     chi_squared = ((counts - n / bins) ** 2 / (n / bins)).sum()
@@ -109,7 +109,7 @@ def test_rand_of_an_empty_shape_is_empty():
         ({"seed": 0, "offset": -1}, "expected offset >= 0, got -1"),
     ],
 )
-def test_rand_rejects_what_has_no_64_bits(options, words):
+def test_rand_rejects_seeds_and_offsets_beyond_64_bits(options, words):
     with pytest.raises(ValueError, match=f"^rand: {words}"):
         philox.rand(3, **options)
 
@@ -132,44 +132,40 @@ def test_kernel_matches_the_reference(n, dtype, signed, poisoned):
 @dtypes
 def test_dropout_matches_the_reference_in_any_shape(p, shape, dtype, signed):
     x = np.asarray(signed(*shape, dtype=dtype))
-    made = dropout.dropout(x, p, seed=SEED)
-    assert made.dtype == dtype
+    actual = dropout.dropout(x, p, seed=SEED)
+    assert actual.dtype == dtype
     expected = dropout.dropout_reference(x, p, SEED)
-    np.testing.assert_allclose(made, expected, rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(actual, expected, rtol=4 * np.finfo(dtype).eps)
 
 
-def test_dropout_with_p_of_zero_changes_nothing(signed):
+@pytest.mark.parametrize(("p", "training"), [(0, True), (0.9, False)])
+def test_dropout_with_p_0_or_in_inference_is_the_identity(p, training, signed):
     x = signed(1009)
-    np.testing.assert_array_equal(dropout.dropout(x, 0, seed=1), x)
+    np.testing.assert_array_equal(dropout.dropout(x, p, training=training, seed=1), x)
 
 
-def test_dropout_with_p_of_one_leaves_nothing(signed):
+def test_dropout_with_p_1_returns_zeros(signed):
     assert (dropout.dropout(signed(1009), 1, seed=1) == 0).all()
 
 
-def test_dropout_outside_of_training_changes_nothing(signed):
-    x = signed(1009)
-    np.testing.assert_array_equal(dropout.dropout(x, 0.9, training=False, seed=1), x)
-
-
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_dropout_drops_as_often_as_asked(p):
+def test_dropout_drops_with_probability_p(p):
     n = 1_000_000
     dropped = (dropout.dropout(np.ones(n, np.float32), p, seed=7) == 0).sum()
     assert abs(dropped - n * p) < 5 * (n * p * (1 - p)) ** 0.5
 
 
-def test_dropout_drops_the_same_places_in_both_dtypes():
+def test_dropout_mask_is_the_same_in_both_dtypes():
     masks = [dropout.dropout(np.ones(4099, t), 0.1, seed=7) == 0 for t in (np.float32, np.float64)]
     np.testing.assert_array_equal(*masks)
 
 
 def test_dropout_drops_nan_and_infinity(signed):
-    made = dropout.dropout(np.array([np.nan, np.inf, -np.inf], np.float32), 1, seed=7)
-    assert made.tolist() == [0, 0, 0]
+    actual = dropout.dropout(np.array([np.nan, np.inf, -np.inf], np.float32), 1, seed=7)
+    assert actual.tolist() == [0, 0, 0]
 
 
-def test_dropout_keeps_the_mask_in_a_launch_of_another_shape(signed, poisoned):
+def test_dropout_mask_does_not_depend_on_the_launch_shape(signed, poisoned):
     x, out = signed(4099), poisoned(4099)
     chance = np.float32(0.5), np.float32(2), np.uint64(7), np.uint64(0)
     dropout.dropout_kernel[29, BLOCK](x, *chance, out)
@@ -179,18 +175,20 @@ def test_dropout_keeps_the_mask_in_a_launch_of_another_shape(signed, poisoned):
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_backward_regenerates_the_mask(p):
     ones = np.ones((3, 1367), np.float64)
-    slopes = dropout.dropout(ones, p, seed=SEED, offset=5)  # it is linear, so these are the slopes
-    made = dropout.dropout_backward(3 * ones, p, seed=SEED, offset=5)
-    np.testing.assert_allclose(made, 3 * slopes, rtol=1e-15)
+    slopes = dropout.dropout(
+        ones, p, seed=SEED, offset=5
+    )  # dropout is linear, so these are its derivatives
+    actual = dropout.dropout_backward(3 * ones, p, seed=SEED, offset=5)
+    np.testing.assert_allclose(actual, 3 * slopes, rtol=1e-15)
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, np.nan])
-def test_dropout_rejects_what_is_no_probability(p):
+def test_dropout_rejects_p_outside_0_to_1(p):
     with pytest.raises(ValueError, match=r"^dropout: expected 0 <= p <= 1, got .*\. Pass a prob"):
         dropout.dropout(np.ones(3, np.float32), p, seed=1)
 
 
-# ---- checked --------------------------------------------------------------------------------
+# ---- checker --------------------------------------------------------------------------------
 
 
 def arguments(dtype=np.float32, n=TILE + 5):
@@ -200,33 +198,33 @@ def arguments(dtype=np.float32, n=TILE + 5):
 
 @pytest.mark.watched
 @dtypes
-def test_checked_mode_finds_nothing_wrong_in_dropout(dtype):
+def test_checker_reports_no_findings_in_dropout(dtype):
     found = gpukit.check(dropout.dropout_kernel)[2, BLOCK](*arguments(dtype)).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
 @pytest.mark.watched
-def test_checked_mode_finds_nothing_wrong_in_rand():
+def test_checker_reports_no_findings_in_rand():
     out = np.empty(TILE + 5, np.float32)
     found = gpukit.check(philox.rand_kernel)[2, BLOCK](np.uint64(1), np.uint64(0), out).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
-def counted(kernel, *given):
-    """Return the bytes and the operations that two blocks ask for."""
-    counts = gpukit.profile(kernel)[2, BLOCK](*given).total
+def counters(kernel, *inputs):
+    """Return the bytes requested and the operations of two blocks."""
+    counts = gpukit.profile(kernel)[2, BLOCK](*inputs).total
     return Cost(counts["global_bytes_asked"], counts["flops_float32"] + counts["flops_float64"])
 
 
 @pytest.mark.watched
 @dtypes
-def test_dropout_cost_is_what_checked_mode_counts(dtype):
+def test_dropout_cost_equals_the_profile_counters(dtype):
     expected = dropout.dropout_cost(TILE + 5, np.dtype(dtype).itemsize)
-    assert counted(dropout.dropout_kernel, *arguments(dtype)) == expected
+    assert counters(dropout.dropout_kernel, *arguments(dtype)) == expected
 
 
 @pytest.mark.watched
-def test_rand_cost_is_what_checked_mode_counts():
+def test_rand_cost_equals_the_profile_counters():
     out = np.empty(TILE + 5, np.float32)
-    made = counted(philox.rand_kernel, np.uint64(1), np.uint64(0), out)
-    assert made == philox.rand_cost(TILE + 5)
+    actual = counters(philox.rand_kernel, np.uint64(1), np.uint64(0), out)
+    assert actual == philox.rand_cost(TILE + 5)

@@ -1,4 +1,4 @@
-"""Embedding: rows of a table by index, and gradients added to them."""
+"""Embedding lookup and its gradient."""
 
 import numpy as np
 import pytest
@@ -47,28 +47,28 @@ def test_kernel_copies_the_rows(n, rows, cols, dtype, index_dtype, signed, poiso
 @indices
 def test_embedding_matches_numpy_in_any_shape(shape, dtype, index_dtype, signed, rng):
     index, weight = rng.integers(0, 9, shape, index_dtype), signed(9, 5, dtype=dtype)
-    made = embedding.embedding(np.asarray(index), weight)
-    assert made.dtype == dtype
-    np.testing.assert_array_equal(made, weight[index])
+    actual = embedding.embedding(np.asarray(index), weight)
+    assert actual.dtype == dtype
+    np.testing.assert_array_equal(actual, weight[index])
 
 
 def test_embedding_of_a_table_without_columns_is_empty():
-    made = embedding.embedding(np.array([1, 0]), np.empty((2, 0), np.float32))
-    assert made.shape == (2, 0)
+    actual = embedding.embedding(np.array([1, 0]), np.empty((2, 0), np.float32))
+    assert actual.shape == (2, 0)
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1, -(2**31)])
-def test_embedding_rejects_an_index_outside_of_the_table(wrong):
+def test_embedding_rejects_an_out_of_range_index(wrong):
     words = rf"^embedding: expected input to hold indices from 0 to 4, got {wrong}\. There is no su"
     with pytest.raises(ValueError, match=words):
         embedding.embedding(np.array([0, wrong, 4]), np.ones((5, 2), np.float32))
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1, -(2**31)])
-def test_embedding_of_a_device_index_outside_of_the_table_is_nan(wrong):
+def test_embedding_of_an_out_of_range_device_index_is_nan(wrong):
     index, weight = cuda.to_device(np.array([0, wrong, 4])), np.ones((5, 2), np.float32)
-    made = launch.to_host(embedding.embedding(index, cuda.to_device(weight)))
-    np.testing.assert_array_equal(made, [[1, 1], [np.nan, np.nan], [1, 1]])
+    actual = launch.to_host(embedding.embedding(index, cuda.to_device(weight)))
+    np.testing.assert_array_equal(actual, [[1, 1], [np.nan, np.nan], [1, 1]])
 
 
 # ---- gradient -------------------------------------------------------------------------------
@@ -78,7 +78,9 @@ def test_embedding_of_a_device_index_outside_of_the_table_is_nan(wrong):
 @dtypes
 @indices
 @variants
-def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, variant, signed, rng, request):
+def test_kernels_sum_gradient_rows_per_index(
+    n, rows, cols, dtype, index_dtype, variant, signed, rng, request
+):
     index, grad = rng.integers(0, rows, n).astype(index_dtype), signed(n, cols, dtype=dtype)
     out = np.zeros((rows, cols), dtype)
     run(variant, grad, index, out)
@@ -92,20 +94,20 @@ def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, variant, sig
 @variants
 def test_gradient_matches_the_reference_in_any_shape(shape, variant, signed, rng):
     index, grad = np.asarray(rng.integers(0, 9, shape)), signed(*shape, 5, dtype=np.float64)
-    made = embedding.embedding_backward(grad, index, 9, variant=variant)
+    actual = embedding.embedding_backward(grad, index, 9, variant=variant)
     expected = embedding.embedding_backward_reference(grad, index, 9)
-    np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
 @variants
 def test_gradient_of_equal_indices_is_their_sum(variant):
     grad, index = np.ones((1000, 33), np.float32), np.full(1000, 2)
-    made = embedding.embedding_backward(grad, index, 4, variant=variant)
-    np.testing.assert_array_equal(made, 1000 * np.outer(np.arange(4) == 2, np.ones(33)))
+    actual = embedding.embedding_backward(grad, index, 4, variant=variant)
+    np.testing.assert_array_equal(actual, 1000 * np.outer(np.arange(4) == 2, np.ones(33)))
 
 
 @variants
-def test_gradient_replaces_what_was_in_out(variant):
+def test_gradient_overwrites_out(variant):
     out = np.full((3, 2), np.nan, np.float32)
     embedding.embedding_backward(
         np.ones((1, 2), np.float32), np.array([1]), 3, variant=variant, out=out
@@ -113,29 +115,29 @@ def test_gradient_replaces_what_was_in_out(variant):
     np.testing.assert_array_equal(out, [[0, 0], [1, 1], [0, 0]])
 
 
-def test_gradient_by_columns_has_the_same_bits_every_time(signed, rng):
+def test_gradient_by_columns_is_bit_identical_from_run_to_run(signed, rng):
     index, grad = rng.integers(0, 3, 1000), signed(1000, 40)
-    made = [embedding.embedding_backward(grad, index, 3, variant="column") for _ in range(3)]
+    actual = [embedding.embedding_backward(grad, index, 3, variant="column") for _ in range(3)]
     expected = np.zeros((3, 40), np.float32)
     for row, add in zip(index, grad, strict=True):
         expected[row] += add
-    for each in made:
+    for each in actual:
         np.testing.assert_array_equal(each, expected)
 
 
-def test_gradient_rejects_an_index_outside_of_the_table():
+def test_gradient_rejects_an_out_of_range_index():
     with pytest.raises(ValueError, match=r"^embedding_backward: expected input to hold indices"):
         embedding.embedding_backward(np.ones((2, 3), np.float32), np.array([0, 5]), 5)
 
 
 @variants
-def test_gradient_of_a_device_index_outside_of_the_table_is_added_nowhere(variant):
+def test_gradient_of_an_out_of_range_device_index_is_discarded(variant):
     grad, index = cuda.to_device(np.ones((3, 2))), cuda.to_device(np.array([-1, 1, 2]))
-    made = launch.to_host(embedding.embedding_backward(grad, index, 2, variant=variant))
-    np.testing.assert_array_equal(made, [[0, 0], [1, 1]])
+    actual = launch.to_host(embedding.embedding_backward(grad, index, 2, variant=variant))
+    np.testing.assert_array_equal(actual, [[0, 0], [1, 1]])
 
 
-def test_gradient_rejects_rows_that_are_not_one_for_each_index():
+def test_gradient_rejects_a_number_of_rows_unlike_the_number_of_indices():
     words = (
         r"^embedding_backward: expected grad_out\.shape == \(3, 2\), got \(4, 2\)\. "
         r"The axes are grad_out \(\.\.\., cols\), input \(\.\.\.,\)\."
@@ -144,19 +146,19 @@ def test_gradient_rejects_rows_that_are_not_one_for_each_index():
         embedding.embedding_backward(np.ones((4, 2)), np.arange(3), 9)
 
 
-# ---- checked --------------------------------------------------------------------------------
+# ---- checker --------------------------------------------------------------------------------
 
 N, ROWS, COLS = 21, 4, 37
 
 
 def arguments(variant, dtype, index_dtype):
-    """Return the launch of a variant, its arguments, and its cost."""
+    """Return launch configuration, arguments and cost of a variant."""
     index, wide = np.arange(N, dtype=index_dtype) % ROWS, np.ones((N, COLS), dtype)
     table = np.zeros((ROWS, COLS), dtype)
-    given = (index, table, wide) if variant.name == "embedding" else (wide, index, table)
+    inputs = (index, table, wide) if variant.name == "embedding" else (wide, index, table)
     sizes = (COLS,) if variant.name == "column" else (COLS, N)
     cost = variant.cost(N, COLS, table.itemsize, index.itemsize)
-    return (variant.grid("test", *sizes), variant.block), given, cost
+    return (variant.grid("test", *sizes), variant.block), inputs, cost
 
 
 every_variant = pytest.mark.parametrize(
@@ -168,9 +170,9 @@ every_variant = pytest.mark.parametrize(
 @every_variant
 @dtypes
 @indices
-def test_checked_mode_finds_nothing_wrong(variant, dtype, index_dtype):
-    shape, given, _ = arguments(variant, dtype, index_dtype)
-    found = gpukit.check(variant.kernel)[shape](*given).findings
+def test_checker_reports_no_findings(variant, dtype, index_dtype):
+    shape, inputs, _ = arguments(variant, dtype, index_dtype)
+    found = gpukit.check(variant.kernel)[shape](*inputs).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
@@ -178,10 +180,10 @@ def test_checked_mode_finds_nothing_wrong(variant, dtype, index_dtype):
 @every_variant
 @dtypes
 @indices
-def test_cost_is_what_checked_mode_counts(variant, dtype, index_dtype):
-    """The counter takes an atomic as its bytes, the cost as a load, an addition and a store."""
-    shape, given, cost = arguments(variant, dtype, index_dtype)
-    counts = gpukit.profile(variant.kernel)[shape](*given).total
+def test_cost_equals_the_profile_counters(variant, dtype, index_dtype):
+    """Counters include the bytes of an atomic once; the cost is a load, an addition, a store."""
+    shape, inputs, cost = arguments(variant, dtype, index_dtype)
+    counts = gpukit.profile(variant.kernel)[shape](*inputs).total
     atomics = N * COLS if variant.name == "atomic" else 0
     flops = counts["flops_float32"] + counts["flops_float64"] + atomics
     assert Cost(counts["global_bytes_asked"] + np.dtype(dtype).itemsize * atomics, flops) == cost

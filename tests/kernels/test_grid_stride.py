@@ -1,4 +1,4 @@
-"""Kernels that stride through the grid: grids that the device sizes, results on any device."""
+"""Grid-stride kernels: grids sized by the device, the same results on any device."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from gpukit.kernels import dot, extremes, histogram, losses, optimizers, reduce,
 from gpukit.kernels.losses import mse
 from gpukit.kernels.optimizers import clip
 
-# SMs and threads per SM: a block of 256 at a time, cores of the CPU target, a T4, an H100.
+# SMs and threads per SM: one block of 256, two cores of the CPU target, a T4, an H100.
 DEVICES = [(1, 256), (2, 1024), (40, 1024), (132, 2048)]
-N = 70_001  # more than 256 threads, less than an H100 holds
+N = 70_001  # more than 256 threads, fewer than the resident threads of an H100
 
 devices = pytest.mark.parametrize("limits", DEVICES, ids=str)
 
@@ -20,7 +20,7 @@ def striding():
     return {name: entry.variant for name, entry in CASES.items() if entry.variant.grid_stride}
 
 
-def test_a_variant_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through_the_grid():
+def test_grid_is_sized_by_the_device_if_and_only_if_the_kernel_has_a_grid_stride_loop():
     loops = {
         name
         for name, entry in CASES.items()
@@ -31,8 +31,8 @@ def test_a_variant_is_sized_by_the_device_if_and_only_if_its_kernel_strides_thro
 
 @devices
 @pytest.mark.parametrize("name", [name for name in striding() if "histogram" not in name])
-def test_a_cost_counts_the_blocks_that_the_device_holds(name, limits, use_device):
-    """What grows with the blocks grows as the grid does, from one device to the next."""
+def test_cost_counts_the_blocks_resident_on_the_device(name, limits, use_device):
+    """The part of a cost that depends on the grid grows in proportion to the grid."""
     variant = striding()[name]
     use_device(1, 256)
     one = variant.cost(N)
@@ -99,11 +99,11 @@ def test_a_clipped_norm_is_right_on_every_device(dtype, rtol, limits, use_device
 
 
 @pytest.mark.parametrize("kernel", [mse.mse_sum_kernel, clip.square_sum_kernel])
-def test_sums_of_blocks_that_are_stored_have_the_same_bits_in_every_run(kernel, rng):
+def test_stored_block_sums_are_bit_identical_from_run_to_run(kernel, rng):
     x = rng.normal(size=N).astype(np.float32)
     parts = np.full((2, launch.stride_blocks(N, 256)), np.nan, np.float32)
     for part in parts:
-        given = (x, x[::-1].copy()) if kernel is mse.mse_sum_kernel else (x, 0)
-        kernel[part.shape, 256](*given, part)
+        inputs = (x, x[::-1].copy()) if kernel is mse.mse_sum_kernel else (x, 0)
+        kernel[part.shape, 256](*inputs, part)
     assert not np.isnan(parts).any()
     assert parts[0].tobytes() == parts[1].tobytes()

@@ -1,4 +1,4 @@
-"""Histogram: global atomics, and a private copy of the bins for each block."""
+"""Histogram: global atomics, and privatised bins in shared memory."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ def run(variant, x, out, blocks=None):
     kernel[blocks, BLOCK, 0, shared](x, out)
 
 
-# ---- checked: what is found -----------------------------------------------------------------
+# ---- checker findings -----------------------------------------------------------------------
 
 
 @pytest.mark.watched
 @dtypes
 @variants
-def test_checked_mode_finds_nothing_wrong(variant, dtype):
+def test_checker_reports_no_findings(variant, dtype):
     x, out = (np.arange(700) % 41).astype(dtype), np.zeros(37, np.int32)
     kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
     found = gpukit.check(kernel)[3, BLOCK, 0, 4 * 37](x, out).findings
@@ -53,7 +53,7 @@ def test_kernels_count_every_value(variant, dtype, n, rng):
 
 
 @variants
-def test_kernels_add_to_what_is_in_out(variant):
+def test_kernels_add_to_out(variant):
     out = np.array([100, 200, 300], np.int32)
     run(variant, np.array([0, 2, 2], np.uint8), out)
     np.testing.assert_array_equal(out, [101, 200, 302])
@@ -67,7 +67,7 @@ def test_privatised_kernel_is_right_for_any_grid(blocks, rng):
 
 
 @variants
-def test_kernels_do_not_count_values_outside_the_bins(variant):
+def test_kernels_ignore_values_outside_the_bins(variant):
     x = np.array([-(2**31), -1, 0, 36, 37, 2**31 - 1], np.int32)
     out = np.zeros(37, np.int32)
     run(variant, x, out)
@@ -82,35 +82,35 @@ def test_kernels_do_not_count_values_outside_the_bins(variant):
 @variants
 def test_bincount_matches_the_reference(variant, n, bins, rng):
     x = rng.integers(-5, bins + 5, n).astype(np.int32)
-    made = histogram.bincount(x, bins, variant=variant)
-    np.testing.assert_array_equal(made, histogram.bincount_reference(x, bins))
+    actual = histogram.bincount(x, bins, variant=variant)
+    np.testing.assert_array_equal(actual, histogram.bincount_reference(x, bins))
 
 
 @every_bins
 @variants
 def test_bincount_of_bytes_matches_numpy(variant, bins, rng):
     x = rng.integers(0, 256, 1009).astype(np.uint8)
-    made = histogram.bincount(x, bins, variant=variant)
-    np.testing.assert_array_equal(made, np.bincount(x, minlength=bins)[:bins])
+    actual = histogram.bincount(x, bins, variant=variant)
+    np.testing.assert_array_equal(actual, np.bincount(x, minlength=bins)[:bins])
 
 
 @variants
 def test_bincount_of_equal_values_fills_one_bin(variant):
-    made = histogram.bincount(np.full(5000, 7, np.uint8), 256, variant=variant)
-    np.testing.assert_array_equal(made, 5000 * (np.arange(256) == 7))
+    actual = histogram.bincount(np.full(5000, 7, np.uint8), 256, variant=variant)
+    np.testing.assert_array_equal(actual, 5000 * (np.arange(256) == 7))
 
 
 @pytest.mark.parametrize("bins", [MOST - 1, MOST, MOST + 1, 100_003])
 @variants
 def test_bincount_takes_any_number_of_bins(variant, bins, rng):
     x = rng.integers(0, bins, 3001).astype(np.int32)
-    made = histogram.bincount(x, bins, variant=variant)
-    np.testing.assert_array_equal(made, np.bincount(x, minlength=bins))
+    actual = histogram.bincount(x, bins, variant=variant)
+    np.testing.assert_array_equal(actual, np.bincount(x, minlength=bins))
 
 
 @dtypes
 @variants
-def test_bincount_of_nothing_is_zero(variant, dtype):
+def test_bincount_of_an_empty_array_is_zero(variant, dtype):
     out = np.full(5, -1, np.int32)
     histogram.bincount(np.empty(0, dtype), 5, variant=variant, out=out)
     np.testing.assert_array_equal(out, np.zeros(5))
@@ -131,7 +131,7 @@ def test_bincount_returns_int32(variant):
 
 
 @variants
-def test_bincount_leaves_its_input_as_it_was(variant, rng):
+def test_bincount_leaves_its_input_unchanged(variant, rng):
     x = rng.integers(0, 9, 700).astype(np.int32)
     before = x.copy()
     histogram.bincount(x, 9, variant=variant)
@@ -140,14 +140,14 @@ def test_bincount_leaves_its_input_as_it_was(variant, rng):
 
 @pytest.mark.parametrize("part", [np.s_[::2], np.s_[::-1], np.s_[3:-2]], ids=str)
 @variants
-def test_bincount_takes_parts_of_an_array(variant, part, rng):
+def test_bincount_accepts_array_slices(variant, part, rng):
     x = rng.integers(0, 9, 700).astype(np.int32)[part]
     np.testing.assert_array_equal(
         histogram.bincount(x, 9, variant=variant), np.bincount(x, minlength=9)
     )
 
 
-def test_bincount_takes_every_second_value_of_a_device_array():
+def test_bincount_accepts_a_strided_device_array():
     x = cuda.to_device(np.arange(100, dtype=np.int32))[::2]
     np.testing.assert_array_equal(launch.to_host(histogram.bincount(x, 4)), [1, 0, 1, 0])
 
@@ -158,7 +158,7 @@ def test_a_block_counts_more_values_than_it_has_bins():
 
 
 @pytest.mark.parametrize("bins", [16, MOST])
-def test_blocks_are_as_many_as_the_device_holds_when_there_are_many_values(bins):
+def test_number_of_blocks_is_capped_at_the_resident_blocks_of_the_device(bins):
     assert histogram.private_blocks(10**9, bins) == launch.resident_blocks(BLOCK, 4 * bins)
 
 
@@ -166,7 +166,7 @@ def test_private_bins_fit_into_the_shared_memory_of_every_gpu():
     assert 4 * MOST == 48 * 1024
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------
 
 
 def test_bincount_rejects_floats():
@@ -176,58 +176,58 @@ def test_bincount_rejects_floats():
         histogram.bincount(np.ones(2, np.float32), 4)
 
 
-def test_bincount_rejects_no_bins():
+def test_bincount_rejects_zero_bins():
     with pytest.raises(ValueError, match=r"bincount: expected bins >= 1, got 0\. Pass 1 or more"):
         histogram.bincount(np.ones(2, np.uint8), 0)
 
 
-def test_bincount_rejects_half_a_bin():
+def test_bincount_rejects_a_fractional_number_of_bins():
     with pytest.raises(TypeError, match="bincount: expected bins to be an int, got float"):
         histogram.bincount(np.ones(2, np.uint8), 2.5)
 
 
-# ---- checked: what is counted ---------------------------------------------------------------
+# ---- profile counters -----------------------------------------------------------------------
 
 N, FEW, BLOCKS = 5000, 37, 3
 
 
-def counted(variant, dtype=np.int32, value=None):
+def counters(variant, dtype=np.int32, value=None):
     x = (np.arange(N) % FEW if value is None else np.full(N, value)).astype(dtype)
     kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
     blocks = BLOCKS if variant == "privatised" else launch.ceil_div(N, BLOCK)
     return gpukit.profile(kernel)[blocks, BLOCK, 0, 4 * FEW](x, np.zeros(FEW, np.int32)).total
 
 
-# The counter takes the four bytes of an atomic once, the cost as a load and a store.
+# Counters include the four bytes of an atomic once, the cost as a load and a store.
 
 
 @pytest.mark.watched
 @dtypes
-def test_atomic_cost_is_what_checked_mode_counts(dtype):
+def test_atomic_cost_equals_the_profile_counters(dtype):
     cost = histogram.histogram_atomic_cost(N, np.dtype(dtype).itemsize)
-    assert counted("atomic", dtype)["global_bytes_asked"] == cost.bytes - 4 * N
+    assert counters("atomic", dtype)["global_bytes_asked"] == cost.bytes - 4 * N
 
 
 @pytest.mark.watched
 @dtypes
-def test_privatised_cost_is_what_checked_mode_counts(dtype):
+def test_privatised_cost_equals_the_profile_counters(dtype):
     cost = histogram.histogram_privatised_cost(N, FEW, BLOCKS, np.dtype(dtype).itemsize)
-    counts = counted("privatised", dtype)
+    counts = counters("privatised", dtype)
     assert counts["global_bytes_asked"] == cost.bytes - 4 * FEW * BLOCKS
 
 
 @pytest.mark.watched
-def test_global_atomics_fall_from_one_a_value_to_one_a_bin_and_block():
-    assert counted("atomic")["global_atomic_requests"] == launch.ceil_div(N, 32)
+def test_privatisation_reduces_global_atomics_from_one_per_value_to_one_per_bin_and_block():
+    assert counters("atomic")["global_atomic_requests"] == launch.ceil_div(N, 32)
     warps = launch.ceil_div(FEW, 32)
-    assert counted("privatised")["global_atomic_requests"] == warps * BLOCKS
+    assert counters("privatised")["global_atomic_requests"] == warps * BLOCKS
 
 
 @pytest.mark.watched
-def test_equal_values_wait_for_all_of_the_launch_or_of_the_block():
-    assert counted("atomic", value=7)["atomic_contention"] == N
-    blocks_share = 7 * BLOCK  # 20 steps of 256 threads, shared by 3 blocks; the last has 136
-    assert counted("privatised", value=7)["atomic_contention"] == blocks_share
+def test_equal_values_contend_across_the_grid_or_only_within_a_block():
+    assert counters("atomic", value=7)["atomic_contention"] == N
+    busiest_block = 7 * BLOCK  # 20 steps of 256 threads, shared by 3 blocks; the last has 136
+    assert counters("privatised", value=7)["atomic_contention"] == busiest_block
 
 
 @pytest.mark.watched
@@ -241,5 +241,5 @@ def test_counting_twice_as_many_values_adds_no_global_atomic():
 
 
 @pytest.mark.watched
-def test_privatised_kernel_waits_twice():
-    assert counted("privatised")["barriers"] == 2 * BLOCKS * (BLOCK // 32)
+def test_privatised_kernel_has_two_barriers():
+    assert counters("privatised")["barriers"] == 2 * BLOCKS * (BLOCK // 32)

@@ -1,4 +1,4 @@
-"""Invert, grey and box blur, on made-up images and on photographs."""
+"""Invert, grey and box blur, on synthetic images and on photographs."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from gpukit import launch
 from gpukit.kernels import image
 
 BLOCK = (image.BLOCK_X, image.BLOCK_Y)
-# (rows, cols): one; a row; a column; around the block; primes.
+# (rows, cols): one pixel; a row; a column; around the block size; primes.
 SHAPES = [(1, 1), (1, 37), (41, 1), (7, 31), (8, 32), (9, 33), (19, 67)]
 PHOTOS = ["china.jpg", "flower.jpg"]
 
@@ -35,7 +35,7 @@ def test_invert_kernel_matches_the_reference_on_floats(rows, cols, signed, poiso
 @shapes
 def test_invert_kernel_matches_the_reference_on_bytes(rows, cols, rng):
     picture = rng.integers(0, 256, (rows, cols), np.uint8)
-    out = picture.copy()  # an element that is not written is no inverse of itself
+    out = picture.copy()  # an element that is not written differs from its inverse
     image.invert_kernel[grid(rows, cols), BLOCK](picture, np.uint8(255), out)
     np.testing.assert_array_equal(out, image.invert_reference(picture))
 
@@ -67,7 +67,7 @@ def test_box_blur_kernel_matches_means_of_slices(
 
 
 @photos
-def test_photograph_inverted_twice_is_itself(name):
+def test_inverting_a_photograph_twice_restores_it(name):
     picture = photo(name)
     np.testing.assert_array_equal(image.invert(image.invert(picture)), picture)
 
@@ -95,7 +95,7 @@ def test_photograph_blurred_matches_the_reference(name, radius, assert_close):
     )
 
 
-def test_grey_takes_floats_on_any_scale():
+def test_grey_accepts_floats_on_any_scale():
     picture = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]], np.float32)
     np.testing.assert_allclose(image.grey(picture), [[0.299, 0.587, 0.114, 1]], rtol=1e-6)
 
@@ -104,12 +104,12 @@ def test_box_blur_of_two_pixels_is_their_mean():
     assert image.box_blur(np.array([[0, 3]], np.float32), 1).tolist() == [[1.5, 1.5]]
 
 
-def test_box_blur_with_radius_zero_changes_nothing(signed):
+def test_box_blur_with_radius_0_is_the_identity(signed):
     picture = signed(5, 9)
     np.testing.assert_array_equal(image.box_blur(picture, 0), picture)
 
 
-def test_box_blur_leaves_a_flat_image_flat_up_to_its_edges():
+def test_box_blur_leaves_a_constant_image_constant_up_to_its_edges():
     out = image.box_blur(np.full((11, 34), 4, np.float32), 2)
     np.testing.assert_array_equal(out, np.full((11, 34), 4, np.float32))
 
@@ -119,12 +119,12 @@ def test_invert_keeps_the_axes_of_a_colour_image(rng):
     np.testing.assert_array_equal(image.invert(picture), 255 - picture)
 
 
-def test_invert_takes_a_view_that_is_not_contiguous(rng):
+def test_invert_accepts_a_non_contiguous_view(rng):
     picture = rng.integers(0, 256, (6, 8, 3), np.uint8)
     np.testing.assert_array_equal(image.invert(picture[::2, ::-1]), 255 - picture[::2, ::-1])
 
 
-def test_image_functions_take_device_arrays(signed):
+def test_image_functions_accept_device_arrays(signed):
     from gpukit import cuda
 
     picture = signed(4, 6)
@@ -143,7 +143,7 @@ def test_empty_images_give_empty_images(shape):
     assert [out.shape for out in outs] == [shape] * 3
 
 
-def test_invert_rejects_an_integer_image_that_is_not_bytes():
+def test_invert_rejects_integer_images_other_than_uint8():
     with pytest.raises(TypeError, match="invert: expected image to be a uint8 or float32 array"):
         image.invert(np.zeros((2, 2), np.int32))
 
@@ -164,27 +164,27 @@ def test_box_blur_rejects_a_negative_radius():
         image.box_blur(np.zeros((2, 2), np.float32), -1)
 
 
-def test_box_blur_rejects_a_radius_that_is_not_whole():
+def test_box_blur_rejects_a_fractional_radius():
     with pytest.raises(TypeError, match="box_blur: expected radius to be an int, got float"):
         image.box_blur(np.zeros((2, 2), np.float32), 1.5)
 
 
-def test_box_blur_rejects_more_rows_than_the_grid_holds():
+def test_box_blur_rejects_more_rows_than_the_grid_limit():
     tall = np.zeros((65535 * image.BLOCK_Y + 1, 1), np.float32)
     with pytest.raises(ValueError, match="box_blur: expected a grid of at most"):
         image.box_blur(tall, 1)
 
 
-def test_invert_cost_counts_no_flops_for_bytes():
+def test_invert_cost_counts_no_flops_for_uint8():
     assert image.invert_cost(2, 3, itemsize=1) == launch.Cost(bytes=12, flops=0)
 
 
-def test_invert_cost_counts_a_subtraction_a_pixel_for_floats():
+def test_invert_cost_counts_one_subtraction_per_pixel_for_floats():
     assert image.invert_cost(2, 3) == launch.Cost(bytes=48, flops=6)
 
 
 def test_grey_cost_of_six_pixels():
-    # 3 bytes in and 4 out, 3 multiplications and 2 additions a pixel.
+    # 3 bytes in, 4 bytes out, 3 multiplications and 2 additions per pixel.
     assert image.grey_cost(2, 3) == launch.Cost(bytes=42, flops=30)
 
 
@@ -193,6 +193,6 @@ def test_box_blur_cost_of_three_by_four_with_radius_one():
     assert image.box_blur_cost(3, 4, 1) == launch.Cost(bytes=4 * 82, flops=82)
 
 
-def test_box_blur_cost_stops_growing_when_the_window_is_the_image():
-    # Every one of 12 windows holds all 12 pixels.
+def test_box_blur_cost_stops_growing_when_the_window_covers_the_image():
+    # Each of 12 windows contains all 12 pixels.
     assert image.box_blur_cost(3, 4, 50) == launch.Cost(bytes=4 * 156, flops=156)

@@ -1,4 +1,4 @@
-"""Losses and their gradients: classes ignored or not there, large logits, reductions."""
+"""Losses and their gradients: ignored and invalid classes, large logits, reductions."""
 
 import math
 
@@ -34,8 +34,8 @@ functions = pytest.mark.parametrize(
 )
 
 
-def drawn(rng, rows, classes, dtype=np.float32, place=np.int32, ignored=-100):
-    """Return logits and classes, a few of which are to be ignored."""
+def logits_and_classes(rng, rows, classes, dtype=np.float32, place=np.int32, ignored=-100):
+    """Return logits and classes, some of them equal to ignore_index."""
     x = (3 * rng.standard_normal((rows, classes))).astype(dtype)
     target = rng.integers(0, classes, rows).astype(place)
     target[1::5] = ignored
@@ -43,7 +43,7 @@ def drawn(rng, rows, classes, dtype=np.float32, place=np.int32, ignored=-100):
 
 
 def reduced(each, reduction, counted):
-    """Return losses, or gradients of their sum, for another reduction."""
+    """Return losses, or gradients of their sum, under a reduction."""
     divisor = counted if reduction == "mean" else 1
     return (each if reduction == "none" else each.sum()) / divisor
 
@@ -56,7 +56,7 @@ def reduced(each, reduction, counted):
 @places
 @reductions
 def test_cross_entropy_matches_the_reference(shape, dtype, place, reduction, rng, assert_close):
-    x, target = drawn(rng, *shape, dtype, place)
+    x, target = logits_and_classes(rng, *shape, dtype, place)
     each = losses.cross_entropy_reference(x, target)
     out = np.full(each.shape if reduction == "none" else (), np.nan, dtype)
     assert losses.cross_entropy(x, target, reduction, out=out) is out
@@ -72,7 +72,7 @@ def test_cross_entropy_matches_the_reference(shape, dtype, place, reduction, rng
 def test_gradient_of_cross_entropy_matches_the_reference(
     shape, dtype, place, reduction, rng, poisoned, assert_close
 ):
-    x, target = drawn(rng, *shape, dtype, place)
+    x, target = logits_and_classes(rng, *shape, dtype, place)
     scale = 1 / np.count_nonzero(target >= 0) if reduction == "mean" else 1
     out = poisoned(*shape, dtype=dtype)
     assert losses.cross_entropy_backward(x, target, reduction, out=out) is out
@@ -82,8 +82,8 @@ def test_gradient_of_cross_entropy_matches_the_reference(
 
 @shapes
 @reductions
-def test_loss_and_gradient_together_are_those_apart(shape, reduction, rng):
-    x, target = drawn(rng, *shape)
+def test_fused_loss_and_gradient_equal_separate_calls(shape, reduction, rng):
+    x, target = logits_and_classes(rng, *shape)
     loss, grad = losses.cross_entropy_with_grad(x, target, reduction)
     np.testing.assert_array_equal(loss, losses.cross_entropy(x, target, reduction))
     np.testing.assert_array_equal(grad, losses.cross_entropy_backward(x, target, reduction))
@@ -103,7 +103,7 @@ def test_large_logits_have_finite_losses_and_gradients(dtype):
     np.testing.assert_array_equal(grad, [[1, -1], [0, 0]])
 
 
-def test_class_of_probability_zero_costs_infinity_and_has_a_gradient():
+def test_class_of_probability_zero_has_infinite_loss_and_a_finite_gradient():
     x = np.array([[0, -np.inf, 0]], np.float32)
     loss, grad = losses.cross_entropy_with_grad(x, np.array([1]))
     assert loss == np.inf
@@ -111,7 +111,7 @@ def test_class_of_probability_zero_costs_infinity_and_has_a_gradient():
 
 
 @pytest.mark.parametrize("at", [0, WARP - 1, WARP, 2 * WARP])
-def test_every_class_of_a_row_can_be_the_right_one(at):
+def test_every_class_can_be_the_target(at):
     x = np.zeros((3, 2 * WARP + 1), np.float32)
     x[:, at] = 300
     loss = losses.cross_entropy(x, np.array([at, 1, at]), "none")
@@ -120,7 +120,7 @@ def test_every_class_of_a_row_can_be_the_right_one(at):
 
 @reductions
 def test_ignored_rows_have_no_loss_and_no_gradient(reduction, rng):
-    x, target = drawn(rng, 11, 5, ignored=3)
+    x, target = logits_and_classes(rng, 11, 5, ignored=3)
     seen = target != 3
     options = {"reduction": reduction, "ignore_index": 3}
     loss, grad = losses.cross_entropy_with_grad(x, target, **options)
@@ -130,7 +130,7 @@ def test_ignored_rows_have_no_loss_and_no_gradient(reduction, rng):
     assert (grad[~seen] == 0).all()
 
 
-def test_mean_over_ignored_rows_only_is_nan_and_its_gradient_zero():
+def test_mean_over_only_ignored_rows_is_nan_with_zero_gradient():
     x, target = np.ones((2, 3), np.float32), np.array([-100, -100])
     loss, grad = losses.cross_entropy_with_grad(x, target)
     assert np.isnan(loss)
@@ -138,7 +138,7 @@ def test_mean_over_ignored_rows_only_is_nan_and_its_gradient_zero():
 
 
 @pytest.mark.parametrize(("reduction", "expected"), [("mean", np.nan), ("sum", 0.0)])
-def test_batch_without_rows_has_the_loss_of_nothing(reduction, expected):
+def test_empty_batch_has_the_loss_of_an_empty_reduction(reduction, expected):
     x, target = np.ones((0, 3), np.float32), np.ones(0, np.int64)
     loss, grad = losses.cross_entropy_with_grad(x, target, reduction)
     np.testing.assert_array_equal(loss, expected)
@@ -156,7 +156,7 @@ def test_nan_stays_in_its_row(rng):
 
 @functions
 @pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1])
-def test_class_that_does_not_exist_is_refused_on_the_host(name, wrong):
+def test_out_of_range_class_is_rejected_on_the_host(name, wrong):
     target = np.array([0, wrong, 2])
     with pytest.raises(ValueError, match=rf"{name}: expected classes in \[0, 5\) .* got {wrong}\."):
         getattr(losses, name)(np.ones((3, 5), np.float32), target)
@@ -164,7 +164,7 @@ def test_class_that_does_not_exist_is_refused_on_the_host(name, wrong):
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1, -(2**31)])
 @places
-def test_class_that_does_not_exist_on_the_device_makes_its_row_nan(wrong, place):
+def test_out_of_range_class_on_the_device_makes_its_row_nan(wrong, place):
     x, target = np.ones((3, 5), np.float32), np.array([0, wrong, 2], place)
     arrays = cuda.to_device(x), cuda.to_device(target)
     loss, grad = losses.cross_entropy_with_grad(*arrays, "none")
@@ -175,24 +175,24 @@ def test_class_that_does_not_exist_on_the_device_makes_its_row_nan(wrong, place)
 
 
 @functions
-def test_an_unknown_reduction_is_refused(name):
+def test_an_unknown_reduction_is_rejected(name):
     expected = f"{name}: expected reduction to be one of 'mean', 'sum', 'none', got 'max'. Pick one"
     with pytest.raises(ValueError, match=expected):
         getattr(losses, name)(np.ones((1, 2), np.float32), np.array([0]), "max")
 
 
 @functions
-def test_targets_of_another_length_are_refused(name):
+def test_targets_of_another_length_are_rejected(name):
     with pytest.raises(ValueError, match=rf"{name}: expected target\.shape == \(3,\), got \(2,\)"):
         getattr(losses, name)(np.ones((3, 5), np.float32), np.array([0, 1]))
 
 
-# ---- gradients from above -------------------------------------------------------------------
+# ---- grad_out -------------------------------------------------------------------------------
 
 
 def backwards(name, reduction, rng):
     """Return a function of grad_out that computes a gradient, and the shape of the losses."""
-    x, target = drawn(rng, 7, 5)
+    x, target = logits_and_classes(rng, 7, 5)
     if name == "mse_loss":
         return lambda **o: losses.mse_loss_backward(x, x[::-1], reduction, **o), x.shape
     return lambda **o: losses.cross_entropy_backward(x, target, reduction, **o), (7,)
@@ -203,16 +203,18 @@ both = pytest.mark.parametrize("name", ["cross_entropy", "mse_loss"])
 
 @both
 @reductions
-@pytest.mark.parametrize("made", [float, np.float32, np.array, lambda v: np.array([v], np.float32)])
-def test_gradient_is_multiplied_by_the_one_from_above(name, reduction, made, rng):
+@pytest.mark.parametrize(
+    "convert", [float, np.float32, np.array, lambda v: np.array([v], np.float32)]
+)
+def test_gradient_is_multiplied_by_grad_out(name, reduction, convert, rng):
     backward, _ = backwards(name, reduction, rng)
-    given = made(4.0)
-    given = given.astype(np.float32) if isinstance(given, np.ndarray) else given
-    np.testing.assert_array_equal(backward(grad_out=given), 4 * backward())
+    inputs = convert(4.0)
+    inputs = inputs.astype(np.float32) if isinstance(inputs, np.ndarray) else inputs
+    np.testing.assert_array_equal(backward(grad_out=inputs), 4 * backward())
 
 
 @both
-def test_each_loss_has_its_gradient_from_above(name, rng):
+def test_each_loss_has_its_own_grad_out(name, rng):
     backward, shape = backwards(name, "none", rng)
     above = np.exp2(rng.integers(-3, 3, shape)).astype(np.float32)
     scaled = above if name == "mse_loss" else above[:, None]
@@ -220,15 +222,15 @@ def test_each_loss_has_its_gradient_from_above(name, rng):
 
 
 @both
-def test_gradient_from_above_may_lie_on_the_device(name, rng):
+def test_grad_out_may_be_a_device_array(name, rng):
     backward, _ = backwards(name, "mean", rng)
-    made = backward(grad_out=cuda.to_device(np.full(1, 4, np.float32)))
-    np.testing.assert_array_equal(made, 4 * backward())
+    actual = backward(grad_out=cuda.to_device(np.full(1, 4, np.float32)))
+    np.testing.assert_array_equal(actual, 4 * backward())
 
 
 @both
 @pytest.mark.parametrize(("reduction", "length"), [("none", 3), ("mean", 7)])
-def test_gradient_from_above_of_another_shape_is_refused(name, reduction, length, rng):
+def test_grad_out_of_another_shape_is_rejected(name, reduction, length, rng):
     backward, _ = backwards(name, reduction, rng)
     with pytest.raises(ValueError, match=rf"{name}_backward: expected grad_out\.shape == "):
         backward(grad_out=np.ones(length, np.float32))
@@ -271,24 +273,24 @@ def test_mse_loss_of_more_elements_than_threads_counts_each_once():
 
 
 @pytest.mark.parametrize(("reduction", "expected"), [("mean", np.nan), ("sum", 0.0)])
-def test_mse_loss_of_nothing_is_that_of_nothing(reduction, expected):
+def test_mse_loss_of_empty_arrays_is_that_of_an_empty_reduction(reduction, expected):
     x = np.ones((0, 3), np.float32)
     np.testing.assert_array_equal(losses.mse_loss(x, x, reduction), expected)
     assert losses.mse_loss_backward(x, x, reduction).shape == (0, 3)
 
 
-def test_mse_loss_takes_any_shape():
+def test_mse_loss_accepts_any_shape():
     x = np.arange(24.0).reshape(2, 3, 4)
     assert losses.mse_loss(x, x + 2) == 4
     assert losses.mse_loss(x, x + 2, "none").shape == (2, 3, 4)
 
 
-def test_mse_loss_refuses_shapes_that_would_be_spread():
+def test_mse_loss_rejects_shapes_that_would_broadcast():
     with pytest.raises(ValueError, match=r"mse_loss: expected target\.shape == \(3, 1\), got"):
         losses.mse_loss(np.ones((3, 1)), np.ones(3))
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
 
 def loss_launch(variant, dtype, place):
@@ -305,11 +307,11 @@ def loss_launch(variant, dtype, place):
 
 
 def total_launch(variant, dtype, place):
-    given = {
+    inputs = {
         totals.TOTAL: (np.ones(500, dtype), np.ones(1, dtype)),
         totals.COUNT: (np.arange(500, dtype=place), 7),
     }[variant]
-    return (500,), (500,), [*given, np.full(1, np.nan, dtype)]
+    return (500,), (500,), [*inputs, np.full(1, np.nan, dtype)]
 
 
 def mse_launch(variant, dtype, place):
@@ -331,7 +333,7 @@ kernels = pytest.mark.parametrize(
 
 @pytest.mark.watched
 @kernels
-def test_checker_finds_nothing_wrong(variant, make):
+def test_checker_reports_no_findings(variant, make):
     _, covered, arguments = make(variant, np.float32, np.int32)
     where = variant.grid("test", *covered), variant.block
     assert gpukit.check(variant.kernel)[where](*arguments).findings == []
@@ -339,7 +341,7 @@ def test_checker_finds_nothing_wrong(variant, make):
 
 @pytest.mark.watched
 @pytest.mark.parametrize("variant", entropy.VARIANTS, ids=lambda variant: variant.name)
-def test_checker_finds_nothing_read_outside_where_classes_do_not_exist(variant):
+def test_checker_finds_no_read_out_of_bounds_when_classes_do_not_exist(variant):
     _, covered, arguments = loss_launch(variant, np.float32, np.int32)
     arguments[1][:4] = [-1, 71, 2**31 - 1, -(2**31)]
     where = variant.grid("test", *covered), variant.block
@@ -349,7 +351,7 @@ def test_checker_finds_nothing_read_outside_where_classes_do_not_exist(variant):
 @pytest.mark.watched
 @kernels
 @dtypes
-def test_cost_is_what_is_counted(variant, make, dtype):
+def test_cost_equals_the_profile_counters(variant, make, dtype):
     named, covered, arguments = make(variant, dtype, np.int64)
     where = variant.grid("test", *covered), variant.block
     found = gpukit.profile(variant.kernel)[where](*arguments).total

@@ -1,4 +1,4 @@
-"""Products with a transposed matrix, turned while it is loaded. Their costs: test_backprop.py."""
+"""Products with an operand transposed while it is loaded; test_backprop.py tests their costs."""
 
 import numpy as np
 import pytest
@@ -29,9 +29,9 @@ def test_matmul_of_a_transposed_matrix_matches_the_reference(
 ):
     a, b = signed(m, k, dtype=dtype), signed(k, n, dtype=dtype)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
-    given = (a.T.copy() if a_turned else a, b.T.copy() if b_turned else b)
+    inputs = (a.T.copy() if a_turned else a, b.T.copy() if b_turned else b)
     out = np.full((m, n), np.nan, dtype)
-    matmul.matmul(*given, transpose_a=a_turned, transpose_b=b_turned, variant=variant, out=out)
+    matmul.matmul(*inputs, transpose_a=a_turned, transpose_b=b_turned, variant=variant, out=out)
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
 
@@ -49,12 +49,12 @@ def test_matmul_launches_the_kernel_for_transposed_matrices(
     assert seen == [kernel]
 
 
-def test_matmul_refuses_two_transposed_matrices():
+def test_matmul_rejects_two_transposed_operands():
     with pytest.raises(ValueError, match="expected transpose_a or transpose_b, got both"):
         matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_a=True, transpose_b=True)
 
 
-def test_matmul_refuses_a_variant_that_takes_no_transposed_matrix():
+def test_matmul_rejects_transpose_for_a_variant_without_it():
     with pytest.raises(ValueError, match="expected variant to be one of 'tiled', 'vectorized'"):
         matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_b=True, variant="naive")
 
@@ -67,6 +67,6 @@ def test_matmul_refuses_a_variant_that_takes_no_transposed_matrix():
         ({"transpose_b": True}, r"a\.shape\[1\] == b\.shape\[1\]"),
     ],
 )
-def test_matmul_names_the_axes_that_must_agree(turned, message):
+def test_matmul_error_names_the_axes_that_must_agree(turned, message):
     with pytest.raises(ValueError, match=message):
         matmul.matmul(np.ones((3, 2)), np.ones((5, 4)), **turned)

@@ -1,4 +1,4 @@
-"""Matrix product in float4s and on tensor cores, and when another variant takes their place."""
+"""Matrix product with float4 accesses and on TF32 tensor cores, and their fallbacks."""
 
 import functools
 
@@ -12,7 +12,7 @@ from gpukit.kernels.matmul import tensor_tf32, vectorized
 from tests.kernels.counts import cost_of
 
 SIDE, DEPTH = vectorized.SIDE, vectorized.DEPTH
-# (M, N, K): the least; around a tile and what a block computes, all different; a row, a column.
+# (M, N, K): the smallest; around a tile and a block, all different; a row; a column.
 SHAPES = [
     (1, 4, 4),
     (3, 8, 4),
@@ -35,7 +35,7 @@ shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
 
 
 def aligned(array):
-    """Return a copy that begins at a multiple of 16 bytes."""
+    """Return a copy aligned to 16 bytes."""
     whole = np.empty(array.size + 4, np.float32)
     first = -whole.ctypes.data % 16 // 4
     copy = whole[first : first + array.size].reshape(array.shape)
@@ -59,7 +59,7 @@ def test_kernels_match_the_reference(variant, m, n, k, signed, poisoned, assert_
 
 
 @vectorized_variants
-def test_variants_give_the_bits_of_the_naive_one(variant, signed):
+def test_variants_are_bit_identical_to_naive(variant, signed):
     a, b = signed(SIDE + 6, 52), signed(52, SIDE + 20)
     np.testing.assert_array_equal(
         matmul.matmul(a, b, variant=variant), matmul.matmul(a, b, variant="naive")
@@ -69,7 +69,7 @@ def test_variants_give_the_bits_of_the_naive_one(variant, signed):
 @pytest.mark.parametrize(
     "variant", [variant.name for variant in matmul.VARIANTS if variant.instead]
 )
-def test_float64_is_refused_with_a_variant_that_takes_it(variant):
+def test_float64_is_rejected_naming_a_variant_that_accepts_it(variant):
     expected = (
         rf"matmul: expected float32 arrays for variant '{variant}', got float64\. "
         r"Pass variant='register_tile_2d'\."
@@ -78,22 +78,24 @@ def test_float64_is_refused_with_a_variant_that_takes_it(variant):
         matmul.matmul(np.ones((4, 8)), np.ones((8, 4)), variant=variant)
 
 
-# ---- when another variant takes their place ----------------------------------------------------
+# ---- fallbacks to another variant --------------------------------------------------------------
 
 
 def launched(monkeypatch, *operands, **others):
-    """Return the variants whose kernels a product asks for."""
+    """Return the variants whose kernels a product launches."""
     names = []
     genuine = launch.pick
     monkeypatch.setattr(launch, "pick", lambda *args: names.append(args[2]) or genuine(*args))
     result = matmul.matmul(*operands, **others)
-    tolerance = 2**-9 * (np.abs(operands[0]) @ np.abs(operands[1]))  # of numbers with ten bits
+    tolerance = 2**-9 * (
+        np.abs(operands[0]) @ np.abs(operands[1])
+    )  # rounding to TF32's 10-bit mantissa
     assert (np.abs(result - operands[0] @ operands[1]) <= tolerance).all()
     return names
 
 
 @variants
-def test_rows_of_float4s_are_multiplied_in_float4s(variant, monkeypatch, signed):
+def test_float4_aligned_rows_use_the_vectorized_kernel(variant, monkeypatch, signed):
     operands = aligned(signed(5, 8)), aligned(signed(8, 12))
     out = aligned(np.empty((5, 12), np.float32))
     assert launched(monkeypatch, *operands, variant=variant, out=out)[-1] == variant
@@ -101,14 +103,16 @@ def test_rows_of_float4s_are_multiplied_in_float4s(variant, monkeypatch, signed)
 
 @variants
 @pytest.mark.parametrize(("m", "n", "k"), [(5, 12, 7), (5, 11, 8), (1, 1, 1)])
-def test_rows_that_are_no_float4s_go_to_the_register_tile(variant, m, n, k, monkeypatch, signed):
+def test_rows_that_are_not_whole_float4s_use_the_register_tile(
+    variant, m, n, k, monkeypatch, signed
+):
     assert (
         launched(monkeypatch, signed(m, k), signed(k, n), variant=variant)[-1] == "register_tile_2d"
     )
 
 
 @variants
-def test_a_matrix_between_two_float4s_goes_to_the_register_tile(variant, monkeypatch, signed):
+def test_a_misaligned_matrix_uses_the_register_tile(variant, monkeypatch, signed):
     a = aligned(np.zeros(45, np.float32))[1:41].reshape(5, 8)
     a[...] = signed(5, 8)
     out = aligned(np.empty((5, 12), np.float32))
@@ -117,7 +121,7 @@ def test_a_matrix_between_two_float4s_goes_to_the_register_tile(variant, monkeyp
 
 
 @variants
-def test_an_out_with_gaps_goes_to_the_register_tile(variant, monkeypatch, signed):
+def test_a_non_contiguous_out_uses_the_register_tile(variant, monkeypatch, signed):
     out = np.empty((10, 24), np.float32)[::2, ::2]
     names = launched(
         monkeypatch, aligned(signed(5, 8)), aligned(signed(8, 12)), variant=variant, out=out
@@ -125,13 +129,13 @@ def test_an_out_with_gaps_goes_to_the_register_tile(variant, monkeypatch, signed
     assert names[-1] == "register_tile_2d"
 
 
-# ---- what they cost, and what the checker and the counters say ------------------------------
+# ---- checker findings and profile counters -----------------------------------------------------
 
 
 @pytest.mark.watched
 @variants
 @pytest.mark.parametrize(("m", "n", "k"), [(DEPTH + 3, DEPTH + 4, DEPTH + 8), (SIDE + 1, 8, 4)])
-def test_checker_finds_nothing_wrong(variant, m, n, k, signed):
+def test_checker_reports_no_findings(variant, m, n, k, signed):
     a, b, out = aligned(signed(m, k)), aligned(signed(k, n)), cuda.device_array((m, n), np.float32)
     report = gpukit.check(ALL[variant].kernel)[ALL[variant].grid("test", n, m), ALL[variant].block](
         a, b, out
@@ -140,8 +144,8 @@ def test_checker_finds_nothing_wrong(variant, m, n, k, signed):
 
 
 @functools.cache
-def counted(variant, m=SIDE, n=SIDE, k=2 * DEPTH):
-    """Return what a launch is counted to do; one block unless said otherwise."""
+def counters(variant, m=SIDE, n=SIDE, k=2 * DEPTH):
+    """Return the counters of a launch; one block by default."""
     matrices = (np.ones(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
     grid = ALL[variant].grid("test", n, m)
     return gpukit.profile(ALL[variant].kernel)[grid, ALL[variant].block](
@@ -152,20 +156,20 @@ def counted(variant, m=SIDE, n=SIDE, k=2 * DEPTH):
 @pytest.mark.watched
 @variants
 @pytest.mark.parametrize("shape", [(1, 4, 4), (SIDE + 1, 68, 8), (41, 136, 20)], ids=str)
-def test_cost_is_what_is_counted(variant, shape):
-    assert ALL[variant].cost(*shape) == cost_of(counted(variant, *shape))
+def test_cost_equals_the_profile_counters(variant, shape):
+    assert ALL[variant].cost(*shape) == cost_of(counters(variant, *shape))
 
 
 @pytest.mark.watched
 @variants
 def test_kernels_do_no_float64_arithmetic(variant):
-    assert counted(variant)["flops_float64"] == 0
+    assert counters(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
 @variants
-def test_global_memory_is_accessed_16_bytes_at_a_time(variant):
-    found = counted(variant)
+def test_global_memory_is_accessed_in_16_byte_requests(variant):
+    found = counters(variant)
     stores = found["global_store_requests"] * (16 if variant in VECTORIZED else 4)
     assert found["global_bytes_asked"] == 32 * (16 * found["global_load_requests"] + stores)
 
@@ -173,20 +177,20 @@ def test_global_memory_is_accessed_16_bytes_at_a_time(variant):
 @pytest.mark.watched
 @pytest.mark.parametrize(
     ("variant", "reads", "products"),
-    # 6 numbers for each of 4 rows or columns of 16 products of 16 x 8 x 8 in a warp of 32.
+    # A warp loads 4 fragments of a (4 registers) and 4 of b (2) for 16 mma of 16 x 8 x 8.
     [("vectorized", 4, 64), ("double_buffered", 4, 64), ("tensor_tf32", 24, 16 * 16 * 8 * 8 / 32)],
 )
-def test_tiles_are_read_as_often_as_the_docstring_says(variant, reads, products):
-    all_products = SIDE * SIDE * 2 * DEPTH / 32  # of a warp at a time, as requests are
-    assert counted(variant)["shared_load_requests"] == reads * all_products / products
+def test_shared_loads_per_product_are_as_documented(variant, reads, products):
+    all_products = SIDE * SIDE * 2 * DEPTH / 32  # per warp, like requests
+    assert counters(variant)["shared_load_requests"] == reads * all_products / products
 
 
 @pytest.mark.watched
 @variants
-def test_only_stores_that_cannot_be_padded_have_conflicts(variant):
-    found = counted(variant)
+def test_only_stores_that_cannot_be_padded_have_bank_conflicts(variant):
+    found = counters(variant)
     # Of the 10 stores that fill both tiles, 8 are single elements of the tile of a; for tensor
-    # cores half of the stores are float4s of a, of which each 8 threads' are in two passes.
+    # cores half of the stores are float4s of a, whose groups of 8 threads take two wavefronts.
     conflicts = {"vectorized": 8 / 10, "double_buffered": 0, "tensor_tf32": 4 / 2}[variant]
     assert found["shared_load_conflicts"] == 0
     assert found["shared_store_conflicts"] == found["shared_store_requests"] * conflicts
@@ -194,7 +198,7 @@ def test_only_stores_that_cannot_be_padded_have_conflicts(variant):
 
 @pytest.mark.watched
 @variants
-def test_every_warp_waits_as_often_as_the_docstring_says(variant):
-    # For 32 steps along the summed axis; with two tiles by turns once for each, and once before.
-    waits = {"vectorized": 2 * 2, "double_buffered": 1 + 4, "tensor_tf32": 1 + 2}
-    assert counted(variant)["barriers"] == waits[variant] * 8
+def test_barriers_per_warp_are_as_documented(variant):
+    # 32 steps along k; double buffering needs one barrier per tile and one before the first.
+    barriers = {"vectorized": 2 * 2, "double_buffered": 1 + 4, "tensor_tf32": 1 + 2}
+    assert counters(variant)["barriers"] == barriers[variant] * 8

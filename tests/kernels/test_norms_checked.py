@@ -1,4 +1,4 @@
-"""Layer norm and batch norm: what the checker finds, and what is counted."""
+"""Layer norm and batch norm: checker findings and profile counters."""
 
 import numpy as np
 import pytest
@@ -14,29 +14,29 @@ N, C, S = 3, 5, 37
 
 
 def layer_launches(dtype):
-    """Yield each variant of layer norm, with its launch, its arguments and its cost."""
+    """Yield each variant of layer norm with its launch configuration, arguments and cost."""
     x, row, col = np.ones((ROWS, COLS), dtype), np.ones(ROWS, dtype), np.ones(COLS, dtype)
     for variant in layer_norm.VARIANTS:
         shape = (variant.grid("test", ROWS), variant.block, 0, x.itemsize * COLS)
-        given = x, col, col.copy(), dtype(1e-5), row.copy(), row.copy(), x.copy()
-        yield variant, shape, given, variant.cost(ROWS, COLS, x.itemsize)
+        inputs = x, col, col.copy(), dtype(1e-5), row.copy(), row.copy(), x.copy()
+        yield variant, shape, inputs, variant.cost(ROWS, COLS, x.itemsize)
     by_row, by_col = layer_norm_grad.VARIANTS
-    given = x, x.copy(), row, row.copy(), col, x.copy()
+    inputs = x, x.copy(), row, row.copy(), col, x.copy()
     shape = (by_row.grid("test", ROWS), by_row.block, 0, 0)
-    yield by_row, shape, given, by_row.cost(ROWS, COLS, x.itemsize)
+    yield by_row, shape, inputs, by_row.cost(ROWS, COLS, x.itemsize)
     sums = np.ones((2, COLS), dtype), np.ones((2, COLS), dtype)
     shape = (by_col.grid("test", COLS, 2), by_col.block, 0, 0)
-    yield by_col, shape, (*given[:4], *sums), by_col.cost(ROWS, COLS, 2, x.itemsize)
+    yield by_col, shape, (*inputs[:4], *sums), by_col.cost(ROWS, COLS, 2, x.itemsize)
 
 
 def batch_launches(dtype):
-    """Yield each variant of batch norm, with its launch, its arguments and its cost."""
+    """Yield each variant of batch norm with its launch configuration, arguments and cost."""
     x, one = np.ones((N, C, S), dtype), np.ones(C, dtype)
     small, ones = dtype(0.1), iter([one.copy() for _ in range(20)])
     stats, norm = batch_norm.VARIANTS
     sums, by_element = batch_norm_grad.VARIANTS
     grad, out = x.copy(), x.copy()
-    given = {
+    inputs = {
         stats: (x, small, *(next(ones) for _ in range(4))),
         norm: (x, next(ones), next(ones), small, next(ones), next(ones), out),
         sums: (grad, x, next(ones), next(ones), small, next(ones), next(ones)),
@@ -51,7 +51,7 @@ def batch_launches(dtype):
             out,
         ),
     }
-    for variant, arguments in given.items():
+    for variant, arguments in inputs.items():
         sizes = (C,) if variant in (stats, sums) else (S, C, N)
         shape = (variant.grid("test", *sizes), variant.block, 0, 0)
         yield variant, shape, arguments, variant.cost(N, C, S, x.itemsize)
@@ -79,27 +79,27 @@ def test_every_kernel_is_launched():
 @pytest.mark.watched
 @every_kernel
 @dtypes
-def test_checked_mode_finds_nothing_wrong(number, dtype):
-    variant, shape, given, _ = launches(dtype)[number]
-    found = gpukit.check(variant.kernel)[shape](*given).findings
+def test_checker_reports_no_findings(number, dtype):
+    variant, shape, inputs, _ = launches(dtype)[number]
+    found = gpukit.check(variant.kernel)[shape](*inputs).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
 @pytest.mark.watched
 @every_kernel
 @dtypes
-def test_cost_is_what_checked_mode_counts(number, dtype):
-    variant, shape, given, cost = launches(dtype)[number]
-    counts = gpukit.profile(variant.kernel)[shape](*given).total
+def test_cost_equals_the_profile_counters(number, dtype):
+    variant, shape, inputs, cost = launches(dtype)[number]
+    counts = gpukit.profile(variant.kernel)[shape](*inputs).total
     flops = counts["flops_float32"] + counts["flops_float64"]
     assert Cost(counts["global_bytes_asked"], flops) == cost
 
 
 @pytest.mark.watched
-def test_a_row_on_the_chip_is_read_once_where_two_passes_read_it_three_times():
+def test_a_row_kept_in_shared_memory_is_read_once_instead_of_three_times():
     counted = {
-        variant.name: gpukit.profile(variant.kernel)[shape](*given).total["global_load_sectors"]
-        for variant, shape, given, _ in list(layer_launches(np.float32))[:2]
+        variant.name: gpukit.profile(variant.kernel)[shape](*inputs).total["global_load_sectors"]
+        for variant, shape, inputs, _ in list(layer_launches(np.float32))[:2]
     }
     sectors = ROWS * COLS * 4 / 32
     assert counted["two_pass"] - counted["block"] > 1.9 * sectors

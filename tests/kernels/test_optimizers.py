@@ -1,4 +1,4 @@
-"""Optimizers: one step against the reference, many against it, and what a fused step promises."""
+"""Optimizers: one step and many steps against the reference, fused steps, clipping."""
 
 import inspect
 
@@ -12,7 +12,7 @@ from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient
 from gpukit.primitives import vectorized
 
 BLOCK = fused.BLOCK
-# The kernels of an optimizer, its host function, and what a test tells it beside the arrays.
+# Kernels of an optimizer, its host function, and the options that tests pass.
 STEPS = {
     "sgd": (gradient.SGD_VARIANTS, gpukit.sgd_step, {}),
     "momentum": (gradient.MOMENTUM_VARIANTS, gpukit.momentum_step, {"dampening": 0.25, "step": 2}),
@@ -28,7 +28,7 @@ SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 5, 4099]
 
 every_step = pytest.mark.parametrize("name", STEPS)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
-# The vectorized kernels take float32 alone.
+# The vectorized kernels accept only float32.
 forms = pytest.mark.parametrize(
     ("at", "dtype"),
     [(0, np.float32), (0, np.float64), (1, np.float32)],
@@ -41,16 +41,16 @@ def states_of(name):
 
 
 def arrays(name, rng, n, dtype):
-    """A parameter, its gradient and its states, as if steps had gone before."""
-    made = [rng.standard_normal(n) for _ in range(2 + states_of(name))]
+    """Return a parameter, its gradient and its states, as after earlier steps."""
+    values = [rng.standard_normal(n) for _ in range(2 + states_of(name))]
     if name not in ("momentum", "nesterov"):
-        made[2:] = map(np.abs, made[2:])
-    return [x.astype(dtype) for x in made]
+        values[2:] = map(np.abs, values[2:])
+    return [x.astype(dtype) for x in values]
 
 
 @pytest.fixture
-def takes_float4(monkeypatch):
-    """Have host functions take the kernel for four elements, as on a GPU."""
+def use_float4(monkeypatch):
+    """Make host functions choose the vectorized kernels, as on a GPU."""
 
     def pays(*vectors):
         return all(x.dtype == np.float32 and vectorized.is_aligned(x) for x in vectors)
@@ -58,26 +58,26 @@ def takes_float4(monkeypatch):
     monkeypatch.setattr(vectorized, "pays", pays)
 
 
-def run(name, given, **more):
-    """Do a step in place on copies; return what changed, the gradient left out."""
-    _, step, told = STEPS[name]
-    own = [x.copy() for x in given]
-    step(*own, **(told | {"weight_decay": 0.1} | more))
-    np.testing.assert_array_equal(own[1], given[1])
+def run(name, inputs, **more):
+    """Run a step in place on copies; return the parameter and the states."""
+    _, step, defaults = STEPS[name]
+    own = [x.copy() for x in inputs]
+    step(*own, **(defaults | {"weight_decay": 0.1} | more))
+    np.testing.assert_array_equal(own[1], inputs[1])
     return own[0], *own[2:]
 
 
-def reference(name, given, **more):
-    variants, _, told = STEPS[name]
-    made = variants[0].reference(*given, **(told | {"weight_decay": 0.1} | more))
-    return made if isinstance(made, tuple) else (made,)
+def reference(name, inputs, **more):
+    variants, _, defaults = STEPS[name]
+    result = variants[0].reference(*inputs, **(defaults | {"weight_decay": 0.1} | more))
+    return result if isinstance(result, tuple) else (result,)
 
 
-def assert_same(made, right, dtype):
-    for ours, theirs in zip(made, right, strict=True):
-        assert ours.dtype == dtype
-        tolerance = 16 * np.finfo(dtype).eps * (1 + np.abs(theirs))
-        assert (np.abs(ours.astype(float) - theirs) <= tolerance).all()
+def assert_same(actual, expected, dtype):
+    for result, reference in zip(actual, expected, strict=True):
+        assert result.dtype == dtype
+        tolerance = 16 * np.finfo(dtype).eps * (1 + np.abs(reference))
+        assert (np.abs(result.astype(float) - reference) <= tolerance).all()
 
 
 @every_step
@@ -85,58 +85,58 @@ def assert_same(made, right, dtype):
 @pytest.mark.parametrize("n", SIZES)
 def test_step_matches_the_reference(name, at, dtype, n, rng, request):
     if at:
-        request.getfixturevalue("takes_float4")
-    given = arrays(name, rng, n, dtype)
-    assert_same(run(name, given), reference(name, given), dtype)
+        request.getfixturevalue("use_float4")
+    inputs = arrays(name, rng, n, dtype)
+    assert_same(run(name, inputs), reference(name, inputs), dtype)
 
 
 @every_step
 @dtypes
 def test_a_hundred_steps_match_the_reference(name, dtype, rng):
-    variants, step, told = STEPS[name]
-    ours = [rng.standard_normal(37).astype(dtype), None]
-    ours += [np.zeros(37, dtype) for _ in range(states_of(name))]
-    theirs = [x if x is None else x.astype(float) for x in ours]
+    variants, step, defaults = STEPS[name]
+    actual = [rng.standard_normal(37).astype(dtype), None]
+    actual += [np.zeros(37, dtype) for _ in range(states_of(name))]
+    expected = [x if x is None else x.astype(float) for x in actual]
     for number in range(1, 101):
-        ours[1] = theirs[1] = rng.standard_normal(37).astype(dtype)
-        options = told | {"weight_decay": 0.01}
-        if "step" in told:
+        actual[1] = expected[1] = rng.standard_normal(37).astype(dtype)
+        options = defaults | {"weight_decay": 0.01}
+        if "step" in defaults:
             options["step"] = number
-        step(*ours, **options)
-        made = variants[0].reference(*theirs, **options)
-        theirs[0], *theirs[2:] = made if isinstance(made, tuple) else (made,)
-    error = np.linalg.norm(ours[0] - theirs[0]) / np.linalg.norm(theirs[0])
+        step(*actual, **options)
+        result = variants[0].reference(*expected, **options)
+        expected[0], *expected[2:] = result if isinstance(result, tuple) else (result,)
+    error = np.linalg.norm(actual[0] - expected[0]) / np.linalg.norm(expected[0])
     assert error < (1e-6 if dtype == np.float32 else 1e-14)
 
 
 @every_step
 @pytest.mark.parametrize("gradient", [0.001, 1000.0])
-def test_no_gradient_makes_a_number_of_a_weight_that_is_none(name, gradient, rng):
-    given = arrays(name, rng, 9, np.float32)
-    given[1][:] = gradient
-    given[1][4] = np.nan
-    made, *_ = run(name, given)
-    assert np.isnan(made).tolist() == [k == 4 for k in range(9)]
+def test_nan_gradient_makes_only_its_weight_nan(name, gradient, rng):
+    inputs = arrays(name, rng, 9, np.float32)
+    inputs[1][:] = gradient
+    inputs[1][4] = np.nan
+    actual, *_ = run(name, inputs)
+    assert np.isnan(actual).tolist() == [k == 4 for k in range(9)]
 
 
 @every_step
-def test_zero_gradients_and_states_leave_weights_where_they_are(name, rng):
-    given = arrays(name, rng, 9, np.float32)
-    for array in given[1:]:
+def test_zero_gradients_and_states_leave_weights_unchanged(name, rng):
+    inputs = arrays(name, rng, 9, np.float32)
+    for array in inputs[1:]:
         array[:] = 0
-    made, *_ = run(name, given, weight_decay=0)
-    np.testing.assert_array_equal(made, given[0])
+    actual, *_ = run(name, inputs, weight_decay=0)
+    np.testing.assert_array_equal(actual, inputs[0])
 
 
 @pytest.mark.parametrize("step", [gpukit.adam_step, gpukit.adamw_step])
 @dtypes
-def test_first_step_is_as_long_for_a_small_gradient_as_for_a_large_one(step, dtype):
+def test_first_step_does_not_depend_on_the_size_of_the_gradient(step, dtype):
     param, grad = np.zeros(4, dtype), np.array([0.001, 1000, -0.001, -1000], dtype)
     step(param, grad, np.zeros(4, dtype), np.zeros(4, dtype), step=1, lr=0.5)
     np.testing.assert_allclose(param, [-0.5, -0.5, 0.5, 0.5], rtol=1e-4)
 
 
-def test_first_gradient_joins_the_velocity_whole_whatever_the_dampening():
+def test_dampening_does_not_apply_to_the_first_step():
     param, grad, velocity = np.zeros(1), np.ones(1), np.zeros(1)
     gpukit.momentum_step(param, grad, velocity, dampening=0.75, step=1)
     assert velocity[0] == 1
@@ -146,10 +146,10 @@ def test_first_gradient_joins_the_velocity_whole_whatever_the_dampening():
 
 @every_step
 def test_arrays_of_any_shape_are_updated(name, rng):
-    given = arrays(name, rng, 24, np.float32)
-    shaped = [x.reshape(2, 3, 4) for x in given]
-    for made, flat in zip(run(name, shaped), run(name, given), strict=True):
-        np.testing.assert_array_equal(made, flat.reshape(2, 3, 4))
+    inputs = arrays(name, rng, 24, np.float32)
+    shaped = [x.reshape(2, 3, 4) for x in inputs]
+    for actual, flat in zip(run(name, shaped), run(name, inputs), strict=True):
+        np.testing.assert_array_equal(actual, flat.reshape(2, 3, 4))
 
 
 @every_step
@@ -160,56 +160,56 @@ def test_empty_arrays_stay_empty(name, rng):
 
 
 @every_step
-def test_device_arrays_are_updated_where_they_are(name, rng):
-    _, step, told = STEPS[name]
-    given = arrays(name, rng, 1001, np.float32)
-    moved = [cuda.to_device(x) for x in given]
-    assert step(*moved, **told, weight_decay=0.1) is None
-    for device, right in zip([moved[0], *moved[2:]], run(name, given), strict=True):
-        np.testing.assert_array_equal(device.copy_to_host(), right)
+def test_device_arrays_are_updated_in_place(name, rng):
+    _, step, defaults = STEPS[name]
+    inputs = arrays(name, rng, 1001, np.float32)
+    moved = [cuda.to_device(x) for x in inputs]
+    assert step(*moved, **defaults, weight_decay=0.1) is None
+    for device, expected in zip([moved[0], *moved[2:]], run(name, inputs), strict=True):
+        np.testing.assert_array_equal(device.copy_to_host(), expected)
 
 
 @every_step
 @forms
-def test_arrays_that_lie_misaligned_or_apart_are_updated(name, at, dtype, rng, request):
+def test_misaligned_and_strided_arrays_are_updated(name, at, dtype, rng, request):
     if at:
-        request.getfixturevalue("takes_float4")
-    given = arrays(name, rng, 50, dtype)
-    wide_ones = [np.full((50, 3), 7, dtype) for _ in given]
-    for whole, array in zip(wide_ones, given, strict=True):
+        request.getfixturevalue("use_float4")
+    inputs = arrays(name, rng, 50, dtype)
+    wide_ones = [np.full((50, 3), 7, dtype) for _ in inputs]
+    for whole, array in zip(wide_ones, inputs, strict=True):
         whole[:, 1] = array
-    _, step, told = STEPS[name]
-    step(*(whole[1:, 1] for whole in wide_ones), **told, weight_decay=0.1)
-    right = run(name, [x[1:] for x in given])
-    for whole, answer in zip([wide_ones[0], *wide_ones[2:]], right, strict=True):
+    _, step, defaults = STEPS[name]
+    step(*(whole[1:, 1] for whole in wide_ones), **defaults, weight_decay=0.1)
+    expected = run(name, [x[1:] for x in inputs])
+    for whole, answer in zip([wide_ones[0], *wide_ones[2:]], expected, strict=True):
         np.testing.assert_array_equal(whole[1:, 1], answer)
         assert (whole[:, [0, 2]] == 7).all()
 
 
 @every_step
-def test_another_learning_rate_is_not_another_kernel(name, rng):
+def test_another_learning_rate_compiles_no_new_kernel(name, rng):
     (variant, _), _, _ = STEPS[name]
-    given = arrays(name, rng, 9, np.float32)
-    run(name, given)
+    inputs = arrays(name, rng, 9, np.float32)
+    run(name, inputs)
     before = len(variant.kernel.overloads)
-    run(name, given, lr=0.123)
+    run(name, inputs, lr=0.123)
     assert len(variant.kernel.overloads) == before
 
 
 @every_step
-def test_a_state_of_another_shape_is_refused(name, rng):
-    *given, last = arrays(name, rng, 9, np.float32)
+def test_a_state_of_another_shape_is_rejected(name, rng):
+    *inputs, last = arrays(name, rng, 9, np.float32)
     with pytest.raises(ValueError, match=rf"{name}_step: expected \w+\.shape == \(9,\), got"):
-        run(name, [*given, last[1:]])
+        run(name, [*inputs, last[1:]])
 
 
 @every_step
-def test_a_parameter_that_cannot_be_written_is_refused(name, rng):
-    given = arrays(name, rng, 9, np.float32)
-    given[0].flags.writeable = False
-    _, step, told = STEPS[name]
+def test_a_read_only_parameter_is_rejected(name, rng):
+    inputs = arrays(name, rng, 9, np.float32)
+    inputs[0].flags.writeable = False
+    _, step, defaults = STEPS[name]
     with pytest.raises(ValueError, match=rf"{name}_step: expected param to be writeable"):
-        step(*given, **told)
+        step(*inputs, **defaults)
 
 
 @pytest.mark.parametrize("name", COUNTED)
@@ -218,7 +218,7 @@ def test_steps_are_counted_from_one(name, rng):
         run(name, arrays(name, rng, 9, np.float32), step=0)
 
 
-def test_dampening_without_a_step_is_refused():
+def test_dampening_without_a_step_is_rejected():
     with pytest.raises(ValueError, match=r"momentum_step: expected step with dampening=0\.5"):
         gpukit.momentum_step(np.ones(3), np.ones(3), np.ones(3), dampening=0.5)
 
@@ -238,22 +238,22 @@ def test_flat_views_are_views_of_one_array_of_zeros():
     assert counts == [1 + 3 + 3 + 1, 15, 5, 1, 0, 64, 7]
 
 
-def test_flat_views_begin_where_four_elements_can_be_moved_at_once():
+def test_flat_views_are_aligned_to_16_bytes():
     _, views = gpukit.flat_views(LAYERS)
     assert all(vectorized.is_aligned(view) for view in views)
 
 
 @every_step
-def test_one_launch_on_a_flat_array_updates_all_layers_as_launches_of_their_own(name, rng):
-    _, step, told = STEPS[name]
+def test_one_launch_on_a_flat_array_equals_one_launch_per_layer(name, rng):
+    _, step, defaults = STEPS[name]
     packed = [gpukit.flat_views(LAYERS) for _ in range(2 + states_of(name))]
     layers = [arrays(name, rng, int(np.prod(shape)), np.float32) for shape in LAYERS]
     for number, shape in enumerate(LAYERS):
         for (_, views), array in zip(packed, layers[number], strict=True):
             views[number].copy_to_device(array.reshape(shape))
-    step(*(flat for flat, _ in packed), **told)
+    step(*(flat for flat, _ in packed), **defaults)
     for number, shape in enumerate(LAYERS):
-        step(*layers[number], **told)
+        step(*layers[number], **defaults)
         for (_, views), array in zip(packed, layers[number], strict=True):
             np.testing.assert_array_equal(views[number].copy_to_host(), array.reshape(shape))
 
@@ -266,18 +266,18 @@ def test_one_launch_on_a_flat_array_updates_all_layers_as_launches_of_their_own(
 @pytest.mark.parametrize("max_norm", [0.5, 1e6])
 def test_clipped_gradients_match_the_reference(at, dtype, sizes, max_norm, rng, request):
     if at:
-        request.getfixturevalue("takes_float4")
+        request.getfixturevalue("use_float4")
     grads = [rng.standard_normal(n).astype(dtype) for n in sizes]
-    right, norm = clip.clip_grad_norm_reference(grads, max_norm)
+    expected, norm = clip.clip_grad_norm_reference(grads, max_norm)
     found = gpukit.clip_grad_norm(grads, max_norm)
     tolerance = 64 * np.finfo(dtype).eps
     assert (found.shape, found.dtype) == ((1,), dtype)
     np.testing.assert_allclose(found[0], norm, rtol=tolerance)
-    for ours, theirs in zip(grads, right, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=tolerance)
+    for result, reference in zip(grads, expected, strict=True):
+        np.testing.assert_allclose(result, reference, rtol=tolerance)
 
 
-def test_gradients_below_the_norm_stay_bit_for_bit(rng):
+def test_gradients_below_max_norm_are_bit_identical(rng):
     grads = rng.standard_normal(1000).astype(np.float32)
     before = grads.copy()
     gpukit.clip_grad_norm(grads, 1000)
@@ -286,47 +286,47 @@ def test_gradients_below_the_norm_stay_bit_for_bit(rng):
 
 def test_norm_of_device_arrays_stays_on_the_device(rng):
     grads = [cuda.to_device(rng.standard_normal((3, 5)).astype(np.float32)) for _ in range(2)]
-    right, norm = clip.clip_grad_norm_reference([g.copy_to_host() for g in grads], 1)
+    expected, norm = clip.clip_grad_norm_reference([g.copy_to_host() for g in grads], 1)
     found = gpukit.clip_grad_norm(grads, 1)
     assert launch.is_device_array(found)
     np.testing.assert_allclose(found.copy_to_host(), [norm], rtol=1e-5)
-    np.testing.assert_allclose([g.copy_to_host() for g in grads], right, rtol=1e-5)
+    np.testing.assert_allclose([g.copy_to_host() for g in grads], expected, rtol=1e-5)
 
 
-def test_a_nan_in_one_gradient_spoils_all():
+def test_a_nan_in_one_gradient_makes_all_gradients_nan():
     grads = [np.ones(3, np.float32), np.array([np.nan], np.float32)]
     assert np.isnan(gpukit.clip_grad_norm(grads, 1)).all()
     assert np.isnan(grads[0]).all()
 
 
-def test_clipping_twice_gives_the_same_bits(rng):
+def test_clipping_is_bit_identical_from_run_to_run(rng):
     grads = rng.standard_normal(500_000).astype(np.float32)
     first, second = grads.copy(), grads.copy()
     norms = [gpukit.clip_grad_norm(x, 1).tobytes() for x in (first, second)]
     assert (norms[0], first.tobytes()) == (norms[1], second.tobytes())
 
 
-def test_clipping_of_empty_gradients_finds_no_norm():
+def test_norm_of_empty_gradients_is_zero():
     assert gpukit.clip_grad_norm(np.zeros((0, 3)), 1).tolist() == [0]
 
 
-def test_clipping_of_no_gradients_is_refused():
+def test_clipping_an_empty_list_is_rejected():
     with pytest.raises(ValueError, match="clip_grad_norm: expected grads to hold an array"):
         gpukit.clip_grad_norm([], 1)
 
 
-@pytest.mark.parametrize("bad", [np.ones(3, np.int32), [1.0, 2.0]], ids=["int32", "numbers"])
-def test_clipping_refuses_what_is_no_array_of_floats(bad):
+@pytest.mark.parametrize("bad", [np.ones(3, np.int32), [1.0, 2.0]], ids=["int32", "list"])
+def test_clipping_rejects_anything_but_float_arrays(bad):
     with pytest.raises(TypeError, match=r"clip_grad_norm: expected grads\[0\] to be a float32 or"):
         gpukit.clip_grad_norm(bad, 1)
 
 
-def test_clipping_refuses_two_dtypes():
+def test_clipping_rejects_mixed_dtypes():
     with pytest.raises(TypeError, match=r"expected grads\[0\], grads\[1\] to have one dtype"):
         gpukit.clip_grad_norm([np.ones(3), np.ones(3, np.float32)], 1)
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
 every_variant = pytest.mark.parametrize(
     "variant", optimizers.VARIANTS, ids=lambda variant: variant.name
@@ -334,8 +334,8 @@ every_variant = pytest.mark.parametrize(
 N = 4 * BLOCK + 7
 
 
-def watched(watch, variant, dtype, n=N):
-    """Launch a kernel under `watch` on ones, and return what that returns."""
+def launch_under(watch, variant, dtype, n=N):
+    """Launch a kernel under `watch` (check or profile) on ones; return the report."""
 
     def ones(size=n):
         return np.ones(size, dtype)
@@ -358,14 +358,14 @@ def watched(watch, variant, dtype, n=N):
 
 @pytest.mark.watched
 @every_variant
-def test_checker_finds_nothing_wrong(variant):
-    assert watched(gpukit.check, variant, np.float32).findings == []
+def test_checker_reports_no_findings(variant):
+    assert launch_under(gpukit.check, variant, np.float32).findings == []
 
 
 @pytest.mark.watched
 @every_variant
-def test_cost_is_what_is_counted(variant):
-    found = watched(gpukit.profile, variant, np.float32).total
+def test_cost_equals_the_profile_counters(variant):
+    found = launch_under(gpukit.profile, variant, np.float32).total
     assert variant.cost(N) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
@@ -379,6 +379,6 @@ def test_cost_is_what_is_counted(variant):
     ],
     ids=lambda value: getattr(value, "name", None) or value.__name__,
 )
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(variant, dtype):
-    found = watched(gpukit.profile, variant, dtype).total
+def test_kernel_arithmetic_uses_only_the_dtype_of_its_arrays(variant, dtype):
+    found = launch_under(gpukit.profile, variant, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

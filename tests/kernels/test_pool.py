@@ -1,4 +1,4 @@
-"""Pooling and its gradients: against loops over windows, ties, NaN, windows that overlap."""
+"""Pooling and its gradients, against loops over windows: ties, NaN, overlapping windows."""
 
 import itertools
 import math
@@ -30,7 +30,7 @@ names = ("stride", "padding", "dilation")
 
 
 def windows_of(case):
-    """Yield each window and the pixels inside the image that it sees, in order."""
+    """Yield each window and its pixels inside the image, in order."""
     (n, channels, *size), window, stride, padding, dilation = case
     rows, cols = (
         (size[k] + 2 * padding[k] - dilation[k] * (window[k] - 1) - 1) // stride[k] + 1
@@ -59,7 +59,7 @@ def shape_of(case):
 
 
 def largest(case, image):
-    """The largest numbers and where they are, by a loop; of equal ones the first, NaN the last."""
+    """Return maxima and indices by a loop: the first of equal elements, the last NaN."""
     out, indices = np.empty(shape_of(case), image.dtype), np.empty(shape_of(case), np.int64)
     for at, seen in windows_of(case):
         values = [float(image[at[0], at[1], h, w]) for h, w in seen]
@@ -77,7 +77,7 @@ def options(case):
 
 @dtypes
 @cases
-def test_max_pool2d_finds_the_largest_and_its_place(case, dtype, signed):
+def test_max_pool2d_returns_the_maximum_and_its_index(case, dtype, signed):
     image = signed(*case[0], dtype=dtype)
     expected, places = largest(case, image)
     out, indices = pool.max_pool2d(image, **options(case), return_indices=True)
@@ -94,14 +94,14 @@ def test_max_pool2d_without_indices_is_the_same(case, signed):
 
 
 @cases
-def test_of_equal_numbers_the_first_counts(case):
+def test_max_pool2d_takes_the_first_of_equal_elements(case):
     image = np.zeros(case[0], np.float32)
     _, indices = pool.max_pool2d(image, **options(case), return_indices=True)
     np.testing.assert_array_equal(indices, largest(case, image)[1])
 
 
 @cases
-def test_nan_is_larger_than_every_number(case, rng):
+def test_max_pool2d_propagates_nan(case, rng):
     image = rng.standard_normal(case[0]).astype(np.float32)
     image[rng.random(case[0]) < 0.2] = np.nan
     image[rng.random(case[0]) < 0.1] = np.inf
@@ -111,7 +111,7 @@ def test_nan_is_larger_than_every_number(case, rng):
     np.testing.assert_array_equal(indices, places)
 
 
-def test_padding_is_less_than_all_numbers():
+def test_max_pool2d_pads_with_minus_infinity():
     image = np.full((1, 1, 2, 2), -np.inf, np.float32)
     out, indices = pool.max_pool2d(image, 2, 1, 1, return_indices=True)
     assert (out == -np.inf).all()
@@ -121,7 +121,7 @@ def test_padding_is_less_than_all_numbers():
 @dtypes
 @pads
 @plain
-def test_avg_pool2d_is_the_mean_of_what_windows_see(case, include, dtype, signed, assert_close):
+def test_avg_pool2d_is_the_mean_of_each_window(case, include, dtype, signed, assert_close):
     image = signed(*case[0], dtype=dtype)
     expected, size = np.empty(shape_of(case)), np.empty(shape_of(case))
     for at, seen in windows_of(case):
@@ -137,8 +137,8 @@ def test_avg_pool2d_is_the_mean_of_what_windows_see(case, include, dtype, signed
 def test_max_pool2d_reference_is_the_loop(case, signed):
     image = signed(*case[0])
     moves = dict(zip(names, case[2:], strict=True))
-    made = pool.max_pool2d_reference(image.reshape(-1, *image.shape[2:]), case[1], **moves)
-    np.testing.assert_array_equal(made.reshape(shape_of(case)), largest(case, image)[0])
+    actual = pool.max_pool2d_reference(image.reshape(-1, *image.shape[2:]), case[1], **moves)
+    np.testing.assert_array_equal(actual.reshape(shape_of(case)), largest(case, image)[0])
 
 
 # ---- gradients ------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_max_pool2d_reference_is_the_loop(case, signed):
 @pytest.mark.parametrize("variant", ["scatter", "gather"])
 @dtypes
 @cases
-def test_gradients_of_a_maximum_go_to_where_it_was(case, dtype, variant, signed, assert_close):
+def test_max_pool2d_gradient_goes_to_the_maximum(case, dtype, variant, signed, assert_close):
     image, grad_out = signed(*case[0], dtype=dtype), signed(*shape_of(case), dtype=dtype)
     _, indices = pool.max_pool2d(image, **options(case), return_indices=True)
     expected, size = np.zeros(case[0]), np.zeros(case[0])
@@ -155,17 +155,19 @@ def test_gradients_of_a_maximum_go_to_where_it_was(case, dtype, variant, signed,
         h, w = divmod(int(indices[at]), case[0][3])
         expected[at[0], at[1], h, w] += grad_out[at]
         size[at[0], at[1], h, w] += abs(grad_out[at])
-    made = pool_grad.max_pool2d_backward(
+    actual = pool_grad.max_pool2d_backward(
         grad_out, indices, case[0], **options(case), variant=variant
     )
-    assert made.dtype == dtype
-    assert_close(made, expected, magnitude=size, length=math.prod(case[1]))
+    assert actual.dtype == dtype
+    assert_close(actual, expected, magnitude=size, length=math.prod(case[1]))
 
 
 @dtypes
 @pads
 @plain
-def test_gradients_of_a_mean_are_shared_out(case, include, dtype, signed, assert_close):
+def test_avg_pool2d_gradient_is_distributed_over_the_window(
+    case, include, dtype, signed, assert_close
+):
     grad_out = signed(*shape_of(case), dtype=dtype)
     expected, size = np.zeros(case[0]), np.zeros(case[0])
     for at, seen in windows_of(case):
@@ -173,42 +175,42 @@ def test_gradients_of_a_mean_are_shared_out(case, include, dtype, signed, assert
         for h, w in seen:
             expected[at[0], at[1], h, w] += float(grad_out[at]) / count
             size[at[0], at[1], h, w] += abs(float(grad_out[at])) / count
-    made = pool_grad.avg_pool2d_backward(grad_out, case[0], *case[1:4], include)
-    assert made.dtype == dtype
-    assert_close(made, expected, magnitude=size, length=math.prod(case[1]) + 1)
+    actual = pool_grad.avg_pool2d_backward(grad_out, case[0], *case[1:4], include)
+    assert actual.dtype == dtype
+    assert_close(actual, expected, magnitude=size, length=math.prod(case[1]) + 1)
 
 
 @cases
-def test_backward_references_are_those_of_the_host_functions(case, rng):
+def test_backward_references_match_the_host_functions(case, rng):
     size, moves = case[0][2:], dict(zip(names[:2], case[2:4], strict=True))
     grad_out = rng.standard_normal(shape_of(case))
     planes = grad_out.reshape(-1, *grad_out.shape[2:])
     image = rng.standard_normal(case[0])
     _, indices = pool.max_pool2d(image, **options(case), return_indices=True)
-    made = pool_grad.max_pool2d_backward(grad_out, indices, case[0], **options(case))
-    theirs = pool_grad.max_pool2d_backward_reference(planes, indices.reshape(planes.shape), size)
-    np.testing.assert_allclose(theirs.reshape(case[0]), made, atol=1e-12)
+    actual = pool_grad.max_pool2d_backward(grad_out, indices, case[0], **options(case))
+    reference = pool_grad.max_pool2d_backward_reference(planes, indices.reshape(planes.shape), size)
+    np.testing.assert_allclose(reference.reshape(case[0]), actual, atol=1e-12)
     if case in PLAIN:
-        made = pool_grad.avg_pool2d_backward(grad_out, case[0], *case[1:4])
-        theirs = pool_grad.avg_pool2d_backward_reference(planes, size, case[1], **moves)
-        np.testing.assert_allclose(theirs.reshape(case[0]), made, atol=1e-12)
+        actual = pool_grad.avg_pool2d_backward(grad_out, case[0], *case[1:4])
+        reference = pool_grad.avg_pool2d_backward_reference(planes, size, case[1], **moves)
+        np.testing.assert_allclose(reference.reshape(case[0]), actual, atol=1e-12)
 
 
-def test_windows_that_overlap_are_never_scattered(monkeypatch):
-    monkeypatch.setattr(pool_grad, "vector", None)  # which scattering needs
+def test_overlapping_windows_never_use_the_scatter_kernel(monkeypatch):
+    monkeypatch.setattr(pool_grad, "vector", None)  # the scatter kernel needs it
     grad_out, indices = np.ones((1, 1, 2, 2), np.float32), np.full((1, 1, 2, 2), 4)
     grad = pool_grad.max_pool2d_backward(grad_out, indices, (1, 1, 3, 3), 2, 1)
     assert grad.ravel().tolist() == [0, 0, 0, 0, 4, 0, 0, 0, 0]
 
 
-# ---- what is refused, and empty arrays ------------------------------------------------------
+# ---- errors and empty arrays ----------------------------------------------------------------
 
 
 def ones(*shape):
     return np.ones(shape, np.float32)
 
 
-def test_the_stride_is_the_window_unless_it_is_said(signed):
+def test_stride_defaults_to_the_window(signed):
     image = signed(1, 2, 9, 12)
     np.testing.assert_array_equal(
         pool.max_pool2d(image, (3, 4)), pool.max_pool2d(image, (3, 4), (3, 4))
@@ -223,37 +225,37 @@ def test_pooling_of_no_images_is_empty(function):
 @pytest.mark.parametrize("variant", ["scatter", "gather"])
 def test_gradients_of_no_images_are_empty(variant):
     grad_out, indices = np.empty((0, 2, 2, 3), np.float32), np.empty((0, 2, 2, 3), np.int64)
-    made = pool_grad.max_pool2d_backward(grad_out, indices, (0, 2, 4, 6), 2, variant=variant)
-    assert made.shape == (0, 2, 4, 6)
+    actual = pool_grad.max_pool2d_backward(grad_out, indices, (0, 2, 4, 6), 2, variant=variant)
+    assert actual.shape == (0, 2, 4, 6)
     assert pool_grad.avg_pool2d_backward(grad_out, (0, 2, 4, 6), 2).shape == (0, 2, 4, 6)
 
 
-def test_padding_of_more_than_half_a_window_is_refused():
+def test_padding_of_more_than_half_a_window_is_rejected():
     expected = r"max_pool2d: expected padding of at most half the window, got \(2, 2\) and \(3, 3\)"
     with pytest.raises(ValueError, match=expected):
         pool.max_pool2d(ones(1, 1, 5, 5), 3, padding=2)
 
 
-def test_a_window_larger_than_the_image_is_refused():
+def test_a_window_larger_than_the_image_is_rejected():
     expected = "avg_pool2d: expected a window no larger than the padded image"
     with pytest.raises(ValueError, match=expected):
         pool.avg_pool2d(ones(1, 1, 2, 5), 3)
 
 
-def test_a_size_that_is_no_shape_is_refused():
+def test_an_invalid_size_is_rejected():
     expected = r"avg_pool2d_backward: expected input_size to be the shape \(N, C, H, W\)"
     with pytest.raises(TypeError, match=expected):
         pool_grad.avg_pool2d_backward(ones(1, 1, 2, 2), 4, 2)
 
 
-def test_indices_of_another_dtype_are_refused():
+def test_indices_of_another_dtype_are_rejected():
     expected = "max_pool2d_backward: expected indices to be a int64 array, got int32"
     indices = np.zeros((1, 1, 2, 2), np.int32)
     with pytest.raises(TypeError, match=expected):
         pool_grad.max_pool2d_backward(ones(1, 1, 2, 2), indices, (1, 1, 4, 4), 2)
 
 
-def test_a_gradient_of_another_shape_is_refused():
+def test_a_gradient_of_another_shape_is_rejected():
     expected = (
         r"avg_pool2d_backward: expected grad_out\.shape == \(1, 1, 2, 2\), got \(1, 1, 3, 3\)"
     )
@@ -265,7 +267,7 @@ def test_a_gradient_of_another_shape_is_refused():
 
 
 def launches(case, signed, dtype):
-    """Yield launches: variant, sizes, arguments without out, outs, a cost's arguments."""
+    """Yield launches: variant, sizes, arguments without out, outs, cost arguments."""
     image = signed(*case[0], dtype=dtype)
     window, stride, padding, dilation = case[1:]
     planes, size, out = math.prod(case[0][:2]), case[0][2:], shape_of(case)[2:]
@@ -274,36 +276,38 @@ def launches(case, signed, dtype):
     down, back = (out[1], out[0], planes), (size[1], size[0], planes)
     named = {"stride": stride, "padding": padding}
     wide, full = (planes, *out), (planes, *size)
-    given = x, window, stride, padding, dilation
+    inputs = x, window, stride, padding, dilation
     outs = (wide, dtype), (wide, np.int64)
-    yield pool.VARIANTS[0], down, given, outs, (full, window), named | {"dilation": dilation}
+    yield pool.VARIANTS[0], down, inputs, outs, (full, window), named | {"dilation": dilation}
     reach = pool.reach_of(window, dilation)
     scatter, gather, mean = pool_grad.VARIANTS
-    given = grad_out, indices, reach, stride, padding
-    yield gather, back, given, ((full, dtype),), (full, reach), named
+    inputs = grad_out, indices, reach, stride, padding
+    yield gather, back, inputs, ((full, dtype),), (full, reach), named
     if all(step >= span for step, span in zip(stride, reach, strict=True)):
         flat = planes, math.prod(size)
         yield scatter, down, (grad_out, indices), ((flat, dtype),), wide, {}
     if dilation == (1, 1):
         for include in (True, False):
-            given = window, stride, padding, include
-            yield pool.VARIANTS[1], down, (x, *given), ((wide, dtype),), (full, window), named
-            yield mean, back, (grad_out, *given), ((full, dtype),), (full, window), named
+            inputs = window, stride, padding, include
+            yield pool.VARIANTS[1], down, (x, *inputs), ((wide, dtype),), (full, window), named
+            yield mean, back, (grad_out, *inputs), ((full, dtype),), (full, window), named
 
 
 @pytest.mark.watched
 @dtypes
 @cases
-def test_costs_are_what_is_counted_and_nothing_is_found(case, dtype, signed):
-    for variant, sizes, given, outs, shapes, moves in launches(case, signed, dtype):
+def test_cost_equals_the_profile_counters_and_checker_reports_no_findings(case, dtype, signed):
+    for variant, sizes, inputs, outs, shapes, moves in launches(case, signed, dtype):
         grid, name = variant.grid("test", *sizes), variant.name
-        made = [cuda.device_array(*out) for out in outs]
-        found = gpukit.profile(variant.kernel)[grid, variant.block](*given, *made).total
-        right = launch.Cost(found["global_bytes_asked"], found.flops)
-        assert variant.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == right, name
+        actual = [cuda.device_array(*out) for out in outs]
+        found = gpukit.profile(variant.kernel)[grid, variant.block](*inputs, *actual).total
+        expected = launch.Cost(found["global_bytes_asked"], found.flops)
+        assert variant.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == expected, name
         assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0), name
-        if name == "scatter":  # it leaves zeros that are there
-            made = [cuda.to_device(np.zeros(*out)) for out in outs]
+        if name == "scatter":  # it relies on zeros in out
+            actual = [cuda.to_device(np.zeros(*out)) for out in outs]
         else:
-            made = [cuda.device_array(*out) for out in outs]
-        assert gpukit.check(variant.kernel)[grid, variant.block](*given, *made).findings == [], name
+            actual = [cuda.device_array(*out) for out in outs]
+        assert gpukit.check(variant.kernel)[grid, variant.block](*inputs, *actual).findings == [], (
+            name
+        )

@@ -1,4 +1,4 @@
-"""Cells of recurrent networks against the formulas, and what their kernels ask of memory."""
+"""Recurrent cells against their formulas, and the memory accesses of their kernels."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from gpukit.kernels import recurrent
 from gpukit.kernels.recurrent import gates, lstm
 
 GATES = {"rnn_tanh_cell": 1, "rnn_relu_cell": 1, "lstm_cell": 4, "gru_cell": 3}
-# (N, I, H): one; around a tile of the products and a block of units; primes, all different.
+# (N, I, H): all ones; around a matmul tile and a block of units; distinct primes.
 SHAPES = [(1, 1, 1), (8, 16, 32), (9, 15, 33), (7, 17, 31), (3, 37, 19), (17, 2, 5)]
 
 names = pytest.mark.parametrize("name", GATES)
@@ -20,7 +20,7 @@ dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float3
 
 
 class Cell:
-    """A cell with numbers to work on; `step` and `backward` call its functions."""
+    """A cell with random inputs; `step` and `backward` call its host functions."""
 
     def __init__(self, name, n, i, h, dtype=np.float64):
         draw, k = np.random.default_rng((n, i, h)), GATES[name]
@@ -37,7 +37,7 @@ class Cell:
         return x, tuple(states) if len(states) > 1 else states[0], w_ih, w_hh, b_ih, b_hh
 
     def step(self, arrays=None, **options):
-        """Return the new states, one or two of them."""
+        """Return the new state, or both new states."""
         found = getattr(gpukit, self.name)(*self.split(arrays), **options)
         return found if isinstance(found, tuple) else (found,)
 
@@ -52,7 +52,7 @@ class Cell:
 
 
 def formula(name, arrays):
-    """Return the new states in float64, gate after gate."""
+    """Return the new states in float64, gate by gate."""
     x, *states, w_ih, w_hh, b_ih, b_hh = (a.astype(float) for a in arrays)
     h, k = states[0], GATES[name]
     a, b = np.split(x @ w_ih.T + b_ih, k, axis=1), np.split(h @ w_hh.T + b_hh, k, axis=1)
@@ -67,19 +67,19 @@ def formula(name, arrays):
     return sigmoid(o) * np.tanh(c), c
 
 
-def assert_equal(ours, expected, terms):
-    tolerance = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
-    assert ours.shape == expected.shape
-    assert (np.abs(ours - expected) <= tolerance).all()
+def assert_equal(result, expected, terms):
+    tolerance = (terms + 16) * np.finfo(result.dtype).eps * max(1, np.abs(expected).max(initial=0))
+    assert result.shape == expected.shape
+    assert (np.abs(result - expected) <= tolerance).all()
 
 
 @names
 @shapes
 @dtypes
-def test_states_are_those_of_the_formula(name, sizes, dtype):
+def test_states_match_the_formula(name, sizes, dtype):
     cell = Cell(name, *sizes, dtype)
-    for ours, expected in zip(cell.step(), formula(name, cell.arrays), strict=True):
-        assert_equal(ours, expected, 4 * sum(sizes))
+    for result, expected in zip(cell.step(), formula(name, cell.arrays), strict=True):
+        assert_equal(result, expected, 4 * sum(sizes))
 
 
 @every_variant
@@ -88,8 +88,10 @@ def test_states_are_those_of_the_formula(name, sizes, dtype):
 def test_both_variants_give_the_same_states_and_gates(name, variant, sizes):
     cell = Cell(name, *sizes)
     expected = formula(name, cell.arrays)
-    for ours, theirs in zip(cell.step(variant=variant, saved=cell.saved), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    for result, reference in zip(
+        cell.step(variant=variant, saved=cell.saved), expected, strict=True
+    ):
+        np.testing.assert_allclose(result, reference, atol=1e-12)
     again = np.full_like(cell.saved, np.nan)
     cell.step(saved=again)
     np.testing.assert_allclose(again, cell.saved, atol=1e-15)
@@ -114,28 +116,28 @@ def test_gradients_agree_with_finite_differences(name):
 
 
 @names
-def test_gradients_of_float32_are_those_of_float64(name):
+def test_float32_gradients_match_float64(name):
     sizes = 9, 17, 33
     single, double = Cell(name, *sizes, np.float32), Cell(name, *sizes)
     double.arrays = [x.astype(float) for x in single.arrays]
     double.grads = [x.astype(float) for x in single.grads]
-    for ours, expected in zip(single.backward(), double.backward(), strict=True):
-        assert ours.dtype == np.float32
-        assert_equal(ours, expected, 8 * sum(sizes))
+    for result, expected in zip(single.backward(), double.backward(), strict=True):
+        assert result.dtype == np.float32
+        assert_equal(result, expected, 8 * sum(sizes))
 
 
 @names
-def test_no_bias_is_a_bias_of_zeros(name):
+def test_no_bias_equals_a_zero_bias(name):
     cell = Cell(name, 4, 5, 6)
     *rest, b_ih, b_hh = cell.arrays
     zeros = cell.step([*rest, 0 * b_ih, 0 * b_hh])
-    for ours, expected in zip(cell.step([*rest, None, None]), zeros, strict=True):
-        np.testing.assert_array_equal(ours, expected)
+    for result, expected in zip(cell.step([*rest, None, None]), zeros, strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 @names
 @pytest.mark.costly
-def test_a_loop_in_place_needs_no_other_array(name):
+def test_a_loop_may_update_the_state_in_place(name):
     cell = Cell(name, 5, 6, 7)
     x, *states, w_ih, w_hh, b_ih, b_hh = cell.arrays
     own = [s.copy() for s in states]
@@ -143,20 +145,20 @@ def test_a_loop_in_place_needs_no_other_array(name):
     for _ in range(3):
         states = cell.step([x, *states, w_ih, w_hh, b_ih, b_hh])
         found = cell.step([x, *own, w_ih, w_hh, b_ih, b_hh], out=out, saved=cell.saved)
-    for ours, returned, expected in zip(own, found, states, strict=True):
-        assert returned is ours
-        np.testing.assert_array_equal(ours, expected)
+    for result, returned, expected in zip(own, found, states, strict=True):
+        assert returned is result
+        np.testing.assert_array_equal(result, expected)
 
 
 @names
-def test_gradients_of_the_sums_are_left_to_the_caller(name):
+def test_gradients_of_the_preactivations_are_returned_to_the_caller(name):
     cell = Cell(name, 5, 6, 7)
     shape = cell.saved.shape[1:] if name != "gru_cell" else (2, *cell.saved.shape[1:])
     sums = np.full(shape, np.nan)
     *_, of_input, of_hidden = cell.backward(grad_sums=sums)
     parts = sums if name == "gru_cell" else (sums, sums)
-    for ours, part in zip((of_input, of_hidden), parts, strict=True):
-        np.testing.assert_allclose(ours, part.sum(0), atol=1e-14)
+    for result, part in zip((of_input, of_hidden), parts, strict=True):
+        np.testing.assert_allclose(result, part.sum(0), atol=1e-14)
 
 
 @names
@@ -165,37 +167,37 @@ def test_device_arrays_stay_on_the_device(name):
     expected = *cell.step(), *cell.backward()
     cell.arrays, cell.grads = ([cuda.to_device(x) for x in a] for a in (cell.arrays, cell.grads))
     cell.saved = cuda.to_device(cell.saved)
-    for ours, theirs in zip((*cell.step(), *cell.backward()), expected, strict=True):
-        assert launch.is_device_array(ours)
-        np.testing.assert_array_equal(launch.to_host(ours), theirs)
+    for result, reference in zip((*cell.step(), *cell.backward()), expected, strict=True):
+        assert launch.is_device_array(result)
+        np.testing.assert_array_equal(launch.to_host(result), reference)
 
 
 @names
 @pytest.mark.parametrize("sizes", [(0, 3, 4), (2, 0, 4), (2, 3, 0)], ids=str)
-def test_an_empty_axis_is_taken(name, sizes):
+def test_an_empty_axis_is_accepted(name, sizes):
     cell = Cell(name, *sizes)
-    for ours, expected in zip(cell.step(), formula(name, cell.arrays), strict=True):
-        np.testing.assert_allclose(ours, expected, atol=1e-12)
+    for result, expected in zip(cell.step(), formula(name, cell.arrays), strict=True):
+        np.testing.assert_allclose(result, expected, atol=1e-12)
     for gradient, x in zip(cell.backward(), cell.arrays, strict=True):
         assert gradient.shape == x.shape
         assert np.isfinite(gradient).all()
 
 
 @names
-def test_sums_far_from_zero_give_finite_states(name):
+def test_large_preactivations_give_finite_states(name):
     cell = Cell(name, 4, 5, 6, np.float32)
     cell.arrays[0] *= 1e4
     assert all(np.isfinite(x).all() for x in (*cell.step(), *cell.backward()))
 
 
-def test_fused_moves_less_than_separate_gates():
+def test_fused_variant_moves_fewer_bytes_than_separate_gates():
     of_gates = 3 * gates.gate_sigmoid_cost(64, 256).bytes + gates.gate_tanh_cost(64, 256).bytes
     apart = of_gates + lstm.lstm_update_cost(64, 256).bytes
     assert (lstm.lstm_fused_cost(64, 256).bytes, apart) == (15 * 64 * 1024, 19 * 64 * 1024)
 
 
 @names
-def test_weights_of_another_number_of_gates_are_refused(name):
+def test_weights_of_another_number_of_gates_are_rejected(name):
     cell = Cell(name, 4, 5, 6)
     cell.arrays[-4] = np.zeros((7, 5))
     with pytest.raises(ValueError, match=rf"{name}: expected w_ih\.shape == \(\d+, 5\), got \(7"):
@@ -203,20 +205,20 @@ def test_weights_of_another_number_of_gates_are_refused(name):
 
 
 @names
-def test_a_state_of_another_batch_is_refused(name):
+def test_a_state_of_another_batch_size_is_rejected(name):
     cell = Cell(name, 4, 5, 6)
     cell.arrays[1] = np.zeros((3, 6))
     with pytest.raises(ValueError, match=rf"{name}: expected hx?\.shape == \(4, 6\), got \(3, 6\)"):
         cell.step()
 
 
-def test_a_state_of_an_lstm_on_the_memory_of_a_weight_is_refused():
+def test_an_lstm_state_that_aliases_a_weight_is_rejected():
     cell = Cell("lstm_cell", 5, 5, 5)
     with pytest.raises(ValueError, match="lstm_cell: expected out to lie apart from w_hh"):
         cell.step(out=(cell.arrays[-3][:5], None))
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
 KERNELS = [
     variant.kernel.py_func.__name__.removesuffix("_kernel") for variant in recurrent.VARIANTS
@@ -225,25 +227,25 @@ kernels = pytest.mark.parametrize("name", KERNELS)
 N, H = 11, 37
 
 
-def watched(watch, name, dtype=np.float32):
-    """Launch a kernel under `watch` on arrays as wide as its benchmark has them."""
+def launch_under(watch, name, dtype=np.float32):
+    """Launch a kernel under `watch` (check or profile) on arrays as wide as in its benchmark."""
     variant = cases.CASES[name].variant
-    made = cases.make(name, quick=True).ours.arguments
-    arrays = [np.array(x, dtype) for x in made]
+    arguments = cases.make(name, quick=True).ours.arguments
+    arrays = [np.array(x, dtype) for x in arguments]
     assert arrays[0].shape[0] == N
     return watch(variant.kernel)[variant.grid("test", H, N), variant.block](*arrays)
 
 
 @pytest.mark.watched
 @kernels
-def test_checker_finds_nothing_wrong(name):
-    assert watched(gpukit.check, name).findings == []
+def test_checker_reports_no_findings(name):
+    assert launch_under(gpukit.check, name).findings == []
 
 
 @pytest.mark.watched
 @kernels
-def test_cost_is_what_is_counted(name):
-    found = watched(gpukit.profile, name).total
+def test_cost_equals_the_profile_counters(name):
+    found = launch_under(gpukit.profile, name).total
     cost = cases.CASES[name].variant.cost(N, H)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
@@ -251,6 +253,6 @@ def test_cost_is_what_is_counted(name):
 @pytest.mark.watched
 @dtypes
 @kernels
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(name, dtype):
-    found = watched(gpukit.profile, name, dtype).total
+def test_kernel_arithmetic_uses_only_the_dtype_of_its_arrays(name, dtype):
+    found = launch_under(gpukit.profile, name, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

@@ -1,4 +1,4 @@
-"""Scan: in blocks by four ways and in one pass, and over whole arrays."""
+"""Scan: four block-wise kernels, a one-pass kernel, and host functions on whole arrays."""
 
 import numpy as np
 import pytest
@@ -30,13 +30,13 @@ def kernel_of(variant):
 
 
 def depth(n):
-    """The most additions that one element passes through on its way into a sum."""
+    """Return the most additions that an element undergoes until it is in a sum."""
     levels = 1 if n <= BLOCK else 2 if n <= BLOCK * BLOCK else 3
     return 20 * levels
 
 
 def scanned(variant, x, shift, make):
-    """Launch the kernel of a variant; return the scan of each block, and the blocks' totals."""
+    """Launch the kernel of a variant; return the scan of each block and the block totals."""
     blocks = launch.ceil_div(len(x), BLOCK)
     out, sums = make(len(x)), make(blocks)
     kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
@@ -44,7 +44,7 @@ def scanned(variant, x, shift, make):
 
 
 def in_blocks(x, shift):
-    """The scan of each block of x, and the blocks' totals, as NumPy has them."""
+    """Return the scan of each block of x and the block totals, computed by NumPy."""
     blocks = launch.ceil_div(len(x), BLOCK)
     moved = np.pad(x.astype(np.float64), (shift, BLOCK))[: blocks * BLOCK]
     sums = moved.reshape(blocks, BLOCK).cumsum(axis=1)
@@ -52,16 +52,16 @@ def in_blocks(x, shift):
 
 
 def whole(rng, n, dtype):
-    """Small whole numbers of both signs: their sums are exact in float32 too."""
+    """Return small integers of both signs, whose sums are exact even in float32."""
     return rng.integers(-9, 10, n).astype(dtype)
 
 
 def sentinel(n, dtype):
-    """An output that tells what no thread wrote: NaN, or a number that no sum reaches."""
+    """Return an output poisoned with NaN, or with an integer that no sum reaches."""
     return np.full(n, np.nan if dtype is np.float32 else -MOST, dtype)
 
 
-# ---- the kernels, a block at a time ---------------------------------------------------------
+# ---- block-wise kernels ---------------------------------------------------------------------
 
 
 @sizes
@@ -72,9 +72,9 @@ def test_scan_kernels_write_the_scan_of_each_block_and_its_total(
     result, variant, n, shift, signed, poisoned, assert_close
 ):
     x = signed(n)
-    made = scanned(variant, x, shift, poisoned)[result]
+    actual = scanned(variant, x, shift, poisoned)[result]
     expected, size = (in_blocks(values, shift)[result] for values in (x, np.abs(x)))
-    assert_close(made, expected, magnitude=size, length=depth(BLOCK))
+    assert_close(actual, expected, magnitude=size, length=depth(BLOCK))
 
 
 @sizes
@@ -88,14 +88,14 @@ def test_scan_kernels_are_exact_for_int32(variant, n, shift, rng):
 
 
 @block_variants
-def test_scan_kernels_write_one_place_more_when_out_is_longer(variant):
+def test_exclusive_scan_kernels_write_one_element_more_when_out_is_longer(variant):
     out, sums = sentinel(BLOCK + 1, np.int32), sentinel(2, np.int32)
     kernel_of(variant)[2, BLOCK](np.ones(BLOCK, np.int32), 1, out, sums)
     assert out[BLOCK - 1] == BLOCK - 1
-    assert out[BLOCK] == 1  # the second block begins anew, with the last element of x
+    assert out[BLOCK] == 1  # the second block starts again, with the last element of x
 
 
-def test_add_offsets_kernel_adds_to_each_block_its_own_offset(poisoned):
+def test_add_offsets_kernel_adds_its_offset_to_each_block(poisoned):
     out = np.arange(2 * BLOCK + 3, dtype=np.int32)
     three_launches.add_offsets_kernel[3, BLOCK](np.array([0, 1000, 5000], np.int32), out)
     offsets = np.repeat([0, 1000, 5000], BLOCK)[: len(out)]
@@ -116,7 +116,7 @@ def test_the_one_pass_kernel_publishes_the_total_and_the_prefix_of_each_block(bl
     np.testing.assert_array_equal(sums, [totals, totals.cumsum()])
 
 
-def test_the_one_pass_kernel_counts_the_blocks_that_began():
+def test_the_one_pass_kernel_numbers_blocks_in_the_order_they_start():
     blocks = 3
     out, flags = np.zeros(blocks * TILE, np.int32), np.zeros(blocks + 1, np.int32)
     x, sums = np.ones(blocks * TILE, np.int32), np.zeros((2, blocks), np.int32)
@@ -124,8 +124,8 @@ def test_the_one_pass_kernel_counts_the_blocks_that_began():
     np.testing.assert_array_equal(flags, [*[one_pass.PREFIX] * blocks, blocks])
 
 
-def test_looking_back_over_aggregates_alone_adds_them_up():
-    """Block 70 of a grid whose other blocks have published no prefix but that of block 3."""
+def test_look_back_adds_aggregates_until_it_finds_a_prefix():
+    """Block 70 looks back over blocks of which only block 3 has published its prefix."""
 
     @cuda.jit
     def ask(flags, sums, out):
@@ -147,8 +147,8 @@ def test_looking_back_over_aggregates_alone_adds_them_up():
 def test_inclusive_scan_matches_the_reference(variant, n, signed, assert_close):
     x = signed(n)
     size = scan.inclusive_scan_reference(np.abs(x))
-    made = scan.inclusive_scan(x, variant=variant)
-    assert_close(made, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
+    actual = scan.inclusive_scan(x, variant=variant)
+    assert_close(actual, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @sizes
@@ -156,8 +156,8 @@ def test_inclusive_scan_matches_the_reference(variant, n, signed, assert_close):
 def test_exclusive_scan_matches_the_reference(variant, n, signed, assert_close):
     x = signed(n)
     size = scan.exclusive_scan_reference(np.abs(x))
-    made = scan.exclusive_scan(x, variant=variant)
-    assert_close(made, scan.exclusive_scan_reference(x), magnitude=size, length=depth(n))
+    actual = scan.exclusive_scan(x, variant=variant)
+    assert_close(actual, scan.exclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @pytest.mark.parametrize("n", LARGE)
@@ -175,8 +175,8 @@ def test_rounding_grows_with_the_levels_and_not_with_the_length(variant, signed,
     n = BLOCK * BLOCK + 1
     x = signed(n)
     size = scan.inclusive_scan_reference(np.abs(x))
-    made = scan.inclusive_scan(x, variant=variant)
-    assert_close(made, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
+    actual = scan.inclusive_scan(x, variant=variant)
+    assert_close(actual, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @sizes
@@ -200,7 +200,7 @@ def test_scans_keep_the_dtype(variant, dtype):
 
 
 @variants
-def test_scan_of_int32_wraps(variant):
+def test_scan_of_int32_wraps_around(variant):
     x = np.array([MOST, 1, 5], np.int32)
     np.testing.assert_array_equal(
         scan.inclusive_scan(x, variant=variant), [MOST, -MOST - 1, -MOST + 4]
@@ -208,29 +208,29 @@ def test_scan_of_int32_wraps(variant):
 
 
 @variants
-def test_a_nan_spoils_no_sum_before_it(variant):
+def test_a_nan_leaves_earlier_sums_finite(variant):
     x = np.ones(2 * BLOCK + 9, np.float32)
     x[BLOCK + 40] = np.nan
-    made = scan.inclusive_scan(x, variant=variant)
-    np.testing.assert_array_equal(made[: BLOCK + 40], np.arange(1, BLOCK + 41))
+    actual = scan.inclusive_scan(x, variant=variant)
+    np.testing.assert_array_equal(actual[: BLOCK + 40], np.arange(1, BLOCK + 41))
 
 
 @variants
-def test_a_nan_spoils_every_sum_from_it_on(variant):
+def test_a_nan_makes_every_later_sum_nan(variant):
     x = np.ones(2 * BLOCK + 9, np.float32)
     x[BLOCK + 40] = np.nan
     assert np.isnan(scan.inclusive_scan(x, variant=variant)[BLOCK + 40 :]).all()
 
 
 @variants
-def test_infinities_make_no_nan_before_they_meet(variant):
+def test_infinities_of_one_sign_give_no_nan(variant):
     x = np.zeros(BLOCK + 3, np.float32)
     x[7], x[BLOCK] = np.inf, np.inf
     assert (scan.inclusive_scan(x, variant=variant)[7:] == np.inf).all()
 
 
 @variants
-def test_scans_leave_their_input_as_it_was(variant, signed):
+def test_scans_leave_their_input_unchanged(variant, signed):
     x = signed(700)
     before = x.copy()
     scan.inclusive_scan(x, variant=variant)
@@ -248,22 +248,22 @@ def test_inclusive_scan_may_write_over_its_input(variant, rng):
 
 
 @pytest.mark.parametrize("part", [np.s_[::2], np.s_[::-1], np.s_[3:-2]], ids=str)
-def test_scans_take_parts_of_an_array(part):
+def test_scans_accept_array_slices(part):
     x = np.arange(1500, dtype=np.int32)[part]
     np.testing.assert_array_equal(scan.inclusive_scan(x), np.cumsum(x))
 
 
-def test_scans_take_every_second_element_of_a_device_array():
+def test_scans_accept_a_strided_device_array():
     x = cuda.to_device(np.arange(1000, dtype=np.int32))[::2]
-    made = launch.to_host(scan.exclusive_scan(x))
-    np.testing.assert_array_equal(made, np.cumsum(np.arange(0, 1000, 2)) - np.arange(0, 1000, 2))
+    actual = launch.to_host(scan.exclusive_scan(x))
+    np.testing.assert_array_equal(actual, np.cumsum(np.arange(0, 1000, 2)) - np.arange(0, 1000, 2))
 
 
-def test_cumsum_is_another_name_of_the_inclusive_scan():
+def test_cumsum_is_an_alias_of_inclusive_scan():
     np.testing.assert_array_equal(scan.cumsum(np.array([1, 2, 3], np.int32)), [1, 3, 6])
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["inclusive_scan", "exclusive_scan"])

@@ -1,4 +1,4 @@
-"""Scans: what the checker finds, and what is counted."""
+"""Scans: checker findings and profile counters."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def kernel_of(variant):
 
 
 def arguments(dtype, shift=0):
-    """Three blocks, the last one partial; the outputs are empty, which checked mode remembers."""
+    """Return arguments for three blocks, the last one partial, with uninitialised outputs."""
     x = (np.arange(N) % 7 - 3).astype(dtype)
     return x, shift, cuda.device_array(N, dtype), cuda.device_array(3, dtype)
 
@@ -38,13 +38,13 @@ def faults(kernel, *args):
 @dtypes
 @shifts
 @block_variants
-def test_checked_mode_finds_nothing_wrong_with_a_scan(variant, shift, dtype):
+def test_checker_reports_no_findings_in_a_scan(variant, shift, dtype):
     assert faults(kernel_of(variant), *arguments(dtype, shift)) == []
 
 
 @pytest.mark.watched
 @dtypes
-def test_checked_mode_finds_nothing_wrong_with_add_offsets(dtype):
+def test_checker_reports_no_findings_in_add_offsets(dtype):
     out = cuda.to_device(np.ones(N, dtype))
     assert faults(three_launches.add_offsets_kernel, np.arange(3).astype(dtype), out) == []
 
@@ -58,14 +58,14 @@ def one_pass_arguments(blocks, dtype, shift=0):
 @pytest.mark.watched
 @dtypes
 @shifts
-def test_checked_mode_finds_nothing_wrong_with_a_scan_in_one_pass(shift, dtype):
+def test_checker_reports_no_findings_in_a_one_pass_scan(shift, dtype):
     arrays = one_pass_arguments(3, dtype, shift)
     found = gpukit.check(one_pass.scan_one_pass_kernel)[3, BLOCK](*arrays).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
 @pytest.mark.watched
-def test_one_pass_cost_is_what_checked_mode_counts():
+def test_one_pass_cost_equals_the_profile_counters():
     blocks = 35
     arrays = one_pass_arguments(blocks, np.float32)
     total = gpukit.profile(one_pass.scan_one_pass_kernel)[blocks, BLOCK](*arrays).total
@@ -74,25 +74,25 @@ def test_one_pass_cost_is_what_checked_mode_counts():
     assert (total["flops_float64"], total["barriers"]) == (0, 3 * blocks * (BLOCK // 32))
 
 
-def counted(variant):
+def counters(variant):
     return gpukit.profile(kernel_of(variant))[3, BLOCK](*arguments(np.float32)).total
 
 
 @pytest.mark.watched
 @block_variants
-def test_scan_cost_is_what_checked_mode_counts(variant):
-    total, cost = counted(variant), launch.pick("test", scan.SCAN_VARIANTS, variant).cost(N)
+def test_scan_cost_equals_the_profile_counters(variant):
+    total, cost = counters(variant), launch.pick("test", scan.SCAN_VARIANTS, variant).cost(N)
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
 @pytest.mark.watched
 @block_variants
 def test_scan_does_no_float64_arithmetic(variant):
-    assert counted(variant)["flops_float64"] == 0
+    assert counters(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
-def test_add_offsets_cost_is_what_checked_mode_counts():
+def test_add_offsets_cost_equals_the_profile_counters():
     args = np.ones(3, np.float32), np.ones(N, np.float32)
     total = gpukit.profile(three_launches.add_offsets_kernel)[3, BLOCK](*args).total
     cost = three_launches.add_offsets_cost(N)
@@ -103,17 +103,17 @@ def test_add_offsets_cost_is_what_checked_mode_counts():
 @pytest.mark.parametrize(
     ("variant", "barriers"), [("block", 8), ("blelloch", 17), ("padded", 17), ("warp", 1)]
 )
-def test_scan_waits_as_often_as_its_docstring_says(variant, barriers):
-    assert counted(variant)["barriers"] == barriers * 3 * (BLOCK // 32)
+def test_barriers_of_a_scan_are_as_documented(variant, barriers):
+    assert counters(variant)["barriers"] == barriers * 3 * (BLOCK // 32)
 
 
 def conflicts(variant):
-    total = counted(variant)
+    total = counters(variant)
     return total["shared_load_conflicts"] + total["shared_store_conflicts"]
 
 
-def passes(variant):
-    total = counted(variant)
+def wavefronts(variant):
+    total = counters(variant)
     return total["shared_load_wavefronts"] + total["shared_store_wavefronts"]
 
 
@@ -129,15 +129,15 @@ def test_other_scans_have_no_bank_conflicts(variant):
 
 
 @pytest.mark.watched
-def test_passes_through_shared_memory_fall_when_the_tree_is_padded():
-    assert passes("padded") < passes("block") < passes("blelloch")
+def test_padding_the_tree_reduces_shared_memory_wavefronts():
+    assert wavefronts("padded") < wavefronts("block") < wavefronts("blelloch")
 
 
 @pytest.mark.watched
-def test_shuffles_need_a_third_of_the_passes_of_the_padded_tree():
-    assert 3 * passes("warp") < passes("padded")
+def test_shuffles_need_a_third_of_the_wavefronts_of_the_padded_tree():
+    assert 3 * wavefronts("warp") < wavefronts("padded")
 
 
 @pytest.mark.watched
-def test_additions_fall_to_less_than_half_from_doubling_steps_to_the_tree():
-    assert 2 * counted("blelloch").flops < counted("block").flops
+def test_the_tree_needs_less_than_half_of_the_additions_of_doubling_steps():
+    assert 2 * counters("blelloch").flops < counters("block").flops

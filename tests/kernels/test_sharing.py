@@ -1,4 +1,4 @@
-"""Three ways to share out a backward pass: the same gradients, and what each of them costs."""
+"""Three ways to distribute a backward pass over threads: equal gradients, different costs."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from gpukit import cuda, launch
 from gpukit.kernels.backprop import sharing
 
 ways = pytest.mark.parametrize("way", sharing.WAYS)
-# Samples, then the widths of the layers; the last is wider than the one block of by_layer.
+# Samples and layer widths; the last is wider than the single block of by_layer.
 NETWORKS = [(1, (1, 1)), (5, (7, 3)), (17, (18, 19, 4)), (3, (5, 40, 33, 2)), (2, (3, 300, 2))]
 networks = pytest.mark.parametrize(("n", "sizes"), NETWORKS, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -22,11 +22,11 @@ def network(rng, n, sizes, dtype=np.float64):
 
 
 @networks
-def test_forward_pass_is_sigmoids_of_products(n, sizes, rng):
+def test_forward_pass_is_a_sigmoid_of_each_product(n, sizes, rng):
     x, weights, _ = network(rng, n, sizes)
-    for made, weight in zip(gpukit.mlp(x, weights), weights, strict=True):
+    for actual, weight in zip(gpukit.mlp(x, weights), weights, strict=True):
         x = 1 / (1 + np.exp(-(x @ weight.T)))
-        np.testing.assert_allclose(made, x, rtol=1e-12)
+        np.testing.assert_allclose(actual, x, rtol=1e-12)
 
 
 @ways
@@ -35,16 +35,16 @@ def test_forward_pass_is_sigmoids_of_products(n, sizes, rng):
 def test_gradients_match_the_reference(way, n, sizes, dtype, rng):
     x, weights, grad = network(rng, n, sizes, dtype)
     outputs = gpukit.mlp(x, weights)
-    made = gpukit.mlp_backward(grad, x, outputs, weights, variant=way)
-    right = sharing.mlp_backward_reference(grad, [x, *outputs], weights)
-    for ours, theirs in zip(made, right, strict=True):
-        assert ours.dtype == dtype
-        tolerance = 64 * max(*sizes, n) * np.finfo(dtype).eps * (1 + np.abs(theirs).max())
-        assert (np.abs(ours - theirs) <= tolerance).all()
+    actual = gpukit.mlp_backward(grad, x, outputs, weights, variant=way)
+    expected = sharing.mlp_backward_reference(grad, [x, *outputs], weights)
+    for result, reference in zip(actual, expected, strict=True):
+        assert result.dtype == dtype
+        tolerance = 64 * max(*sizes, n) * np.finfo(dtype).eps * (1 + np.abs(reference).max())
+        assert (np.abs(result - reference) <= tolerance).all()
 
 
 @ways
-def test_gradients_are_the_slopes(way, rng):
+def test_gradients_match_finite_differences(way, rng):
     x, weights, _ = network(rng, 3, (4, 3, 2))
 
     def forward(*weights):
@@ -59,8 +59,8 @@ def test_gradients_are_the_slopes(way, rng):
 @ways
 def test_gradients_of_no_samples_are_zeros(way, rng):
     x, weights, grad = network(rng, 0, (4, 3, 2))
-    made = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant=way)
-    assert [g.tolist() for g in made] == [np.zeros(w.shape).tolist() for w in weights]
+    actual = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant=way)
+    assert [g.tolist() for g in actual] == [np.zeros(w.shape).tolist() for w in weights]
 
 
 @ways
@@ -68,11 +68,13 @@ def test_device_arrays_stay_on_the_device(way, rng):
     x, weights, grad = network(rng, 5, (7, 6, 3))
     moved = [cuda.to_device(w) for w in weights]
     outputs = gpukit.mlp(cuda.to_device(x), moved)
-    made = gpukit.mlp_backward(cuda.to_device(grad), cuda.to_device(x), outputs, moved, variant=way)
-    assert all(map(launch.is_device_array, [*outputs, *made]))
+    actual = gpukit.mlp_backward(
+        cuda.to_device(grad), cuda.to_device(x), outputs, moved, variant=way
+    )
+    assert all(map(launch.is_device_array, [*outputs, *actual]))
 
 
-def test_an_unknown_way_is_refused(rng):
+def test_an_unknown_way_is_rejected(rng):
     x, weights, grad = network(rng, 5, (7, 3))
     expected = (
         "mlp_backward: expected variant to be one of 'by_layer', 'by_weight', 'hybrid', got 'b'"
@@ -81,19 +83,19 @@ def test_an_unknown_way_is_refused(rng):
         gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant="b")
 
 
-def test_a_layer_without_outputs_is_refused():
+def test_a_layer_without_outputs_is_rejected():
     x, weights = np.ones((2, 3)), [np.ones((0, 3))]
     with pytest.raises(ValueError, match=r"expected weights\[0\] to have a row for each output"):
         gpukit.mlp_backward(np.ones((2, 0)), x, gpukit.mlp(x, weights), weights)
 
 
-def test_missing_outputs_are_noticed(rng):
+def test_missing_outputs_are_rejected(rng):
     x, weights, grad = network(rng, 5, (7, 4, 3))
     with pytest.raises(ValueError, match="expected an array of outputs for each of 2 weights"):
         gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights)[1:], weights)
 
 
-def test_a_gradient_of_another_shape_is_refused(rng):
+def test_a_gradient_of_another_shape_is_rejected(rng):
     x, weights, grad = network(rng, 5, (7, 3))
     with pytest.raises(ValueError, match=r"mlp_backward: expected grad_out\.shape == \(5, 3\)"):
         gpukit.mlp_backward(grad.T, x, gpukit.mlp(x, weights), weights)
@@ -106,7 +108,7 @@ N, SIZES = 6, (20, 18, 4)
 
 @ways
 @pytest.mark.watched
-def test_work_is_what_is_counted(way, rng, monkeypatch):
+def test_work_equals_the_profile_counters(way, rng, monkeypatch):
     x, weights, grad = network(rng, N, SIZES, np.float32)
     outputs = gpukit.mlp(x, weights)
     found = []
@@ -131,7 +133,7 @@ def test_work_is_what_is_counted(way, rng, monkeypatch):
 
 @ways
 @pytest.mark.watched
-def test_checker_finds_nothing_wrong(way, rng):
+def test_checker_reports_no_findings(way, rng):
     x, weights, grad = network(rng, N, SIZES, np.float32)
     deltas, out = np.ones((N, 18), np.float32), np.ones((18, 20), np.float32)
     y = gpukit.mlp(x, weights)[0]

@@ -10,7 +10,7 @@ BLOCK = vector.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
 SAXPY = [(variant.name, variant.kernel) for variant in vector.SAXPY_VARIANTS if not variant.instead]
 
-# float64 takes the same way through the guards: one size will do.
+# The guards do not depend on the dtype: one size of float64 suffices.
 sizes = pytest.mark.parametrize(
     ("n", "dtype"), [*((n, np.float32) for n in SIZES), (1009, np.float64)]
 )
@@ -49,13 +49,13 @@ def test_saxpy_grid_stride_kernel_is_right_for_any_grid(blocks, block, signed, p
     np.testing.assert_array_equal(out, vector.saxpy_reference(2, x, y).astype(np.float32))
 
 
-def test_kernels_leave_the_elements_past_the_end_alone():
+def test_kernels_leave_elements_past_the_end_unchanged():
     whole = np.full(300, 7, np.float32)
     vector.fill_kernel[2, BLOCK](np.float32(1), whole[:290])
     np.testing.assert_array_equal(whole[290:], np.full(10, 7, np.float32))
 
 
-def test_vector_add_passes_nan_and_infinity_on():
+def test_vector_add_propagates_nan_and_infinity():
     a = np.array([np.nan, np.inf, -np.inf, 1], np.float32)
     out = vector.vector_add(a, np.ones(4, np.float32))
     np.testing.assert_array_equal(out, np.array([np.nan, np.inf, -np.inf, 2], np.float32))
@@ -66,28 +66,28 @@ def test_fill_returns_float32():
     assert (out.dtype, out.tolist()) == (np.float32, [7.0, 7.0, 7.0])
 
 
-def test_fill_returns_float64_when_asked_to():
+def test_fill_returns_float64_on_request():
     out = vector.fill(3, 0.1, dtype=np.float64)
     assert (out.dtype, out.tolist()) == (np.float64, [0.1, 0.1, 0.1])
 
 
-def test_vector_add_of_float64_keeps_what_float32_would_lose():
-    made = vector.vector_add(np.full(3, 2.0**24), np.ones(3))
-    assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1] * 3)
+def test_vector_add_of_float64_keeps_bits_that_float32_cannot_hold():
+    actual = vector.vector_add(np.full(3, 2.0**24), np.ones(3))
+    assert (actual.dtype, actual.tolist()) == (np.float64, [2.0**24 + 1] * 3)
 
 
 @pytest.mark.parametrize("variant", [name for name, _ in SAXPY])
-def test_saxpy_of_float64_keeps_what_float32_would_lose(variant):
-    made = vector.saxpy(2.0**24 + 1, np.ones(3), np.full(3, 2.0**-20), variant=variant)
-    assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1 + 2.0**-20] * 3)
+def test_saxpy_of_float64_keeps_bits_that_float32_cannot_hold(variant):
+    actual = vector.saxpy(2.0**24 + 1, np.ones(3), np.full(3, 2.0**-20), variant=variant)
+    assert (actual.dtype, actual.tolist()) == (np.float64, [2.0**24 + 1 + 2.0**-20] * 3)
 
 
-def test_vector_add_takes_arrays_that_are_not_contiguous():
+def test_vector_add_accepts_non_contiguous_arrays():
     a = np.arange(10, dtype=np.float32)
     np.testing.assert_array_equal(vector.vector_add(a[::2], a[::-2]), a[::2] + a[::-2])
 
 
-def test_vector_add_takes_arrays_that_may_not_be_written():
+def test_vector_add_accepts_read_only_arrays():
     a = np.ones(5, np.float32)
     a.flags.writeable = False
     assert vector.vector_add(a, a).tolist() == [2.0] * 5
@@ -99,7 +99,7 @@ def test_saxpy_arithmetic_is_float32_when_alpha_is_a_python_float(variant):
     assert vector.saxpy(0.1, x, y, variant=variant)[0] == np.float32(0.1) * np.float32(3)
 
 
-def test_fill_of_nothing_is_empty():
+def test_fill_of_length_zero_is_empty():
     assert vector.fill(0, 1).shape == (0,)
 
 
@@ -124,6 +124,6 @@ def test_fill_rejects_other_dtypes(dtype):
 
 def test_costs_of_ten_elements():
     costs = [variant.cost(10) for variant in vector.VARIANTS]
-    # fill stores 10 floats; the others load 20 and store 10, 4 bytes each.
+    # fill stores 10 floats; the others load 20 and store 10 of 4 bytes each.
     assert [cost.bytes for cost in costs] == [40, 40, 120, 120, 120, 120, 120]
     assert [cost.flops for cost in costs] == [0, 0, 10, 10, 20, 20, 20]

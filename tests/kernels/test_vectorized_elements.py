@@ -1,4 +1,4 @@
-"""Variants that move four elements a thread: the bits of those with one, and who takes what."""
+"""Vectorized elementwise variants: bit-identical to the scalar ones, with a scalar fallback."""
 
 import functools
 
@@ -21,7 +21,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant:
 
 
 def called(variant):
-    """Return the host function of a variant as a function of arrays, and how many it takes."""
+    """Return the host function of a variant as a function of arrays, and their number."""
     name = variant.instead
     module = activations_grad if name.endswith("_grad") else activations
     return {
@@ -35,7 +35,7 @@ def numbers(n, count, dtype=np.float32):
     return [np.random.default_rng((n, k)).standard_normal(n).astype(dtype) for k in range(count)]
 
 
-def test_every_kernel_of_one_element_has_one_of_four():
+def test_every_elementwise_kernel_has_a_vectorized_variant():
     modules = vector, activations, activations_grad
     every = [variant for module in modules for variant in module.VARIANTS]
     of_one = [each.name for each in every if not each.instead and not each.grid_stride]
@@ -44,7 +44,7 @@ def test_every_kernel_of_one_element_has_one_of_four():
 
 @every_variant
 @pytest.mark.parametrize("n", SIZES)
-def test_vectorized_variant_has_the_bits_of_the_other(variant, n):
+def test_vectorized_variant_is_bit_identical_to_the_scalar_one(variant, n):
     function, count = called(variant)
     arrays, out = numbers(n, count), np.full(n, np.nan, np.float32)
     arrays[0][3::5] = np.nan
@@ -55,7 +55,7 @@ def test_vectorized_variant_has_the_bits_of_the_other(variant, n):
 @every_variant
 @pytest.mark.parametrize("case", ["float64", "misaligned", "out apart", "out misaligned"])
 @pytest.mark.costly
-def test_vectorized_variant_hands_over_what_it_cannot_move(variant, case):
+def test_vectorized_variant_falls_back_to_the_scalar_one(variant, case):
     function, count = called(variant)
     arrays = numbers(1009, count, np.float64 if case == "float64" else np.float32)
     if case == "misaligned":
@@ -63,11 +63,11 @@ def test_vectorized_variant_hands_over_what_it_cannot_move(variant, case):
     n, dtype = arrays[0].size, arrays[0].dtype
     whole = np.full(2 * n, np.nan, dtype)
     out = {"out apart": whole[::2], "out misaligned": whole[1 : n + 1]}.get(case)
-    made = function(*arrays, variant=variant.name, out=out)
-    np.testing.assert_array_equal(made, function(*arrays, variant=variant.instead))
+    actual = function(*arrays, variant=variant.name, out=out)
+    np.testing.assert_array_equal(actual, function(*arrays, variant=variant.instead))
 
 
-def test_vectorized_fill_leaves_what_surrounds_out_alone():
+def test_vectorized_fill_leaves_memory_around_out_unchanged():
     whole = np.full(1200, 7, np.float32)
     vector.fill(1009, 2.5, variant="fill_vectorized", out=whole[64:1073])
     assert (whole[:64] == 7).all()
@@ -75,7 +75,7 @@ def test_vectorized_fill_leaves_what_surrounds_out_alone():
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (7, 128), (9, 132), (33, 1000), (5, 3), (4, 130)])
-def test_vectorized_copy_moves_every_element_to_its_place(shape):
+def test_vectorized_copy_copies_every_element(shape):
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     out = np.full(shape, np.nan, np.float32)
     transpose.copy(x, variant="vectorized", out=out)
@@ -83,7 +83,7 @@ def test_vectorized_copy_moves_every_element_to_its_place(shape):
 
 
 @pytest.mark.parametrize("case", ["float64", "misaligned", "columns"])
-def test_vectorized_copy_hands_over_what_it_cannot_move(case):
+def test_vectorized_copy_falls_back_to_the_scalar_kernel(case):
     x = np.arange(9 * 64, dtype=np.float64 if case == "float64" else np.float32)
     x = {"misaligned": x[1:513].reshape(8, 64), "columns": x.reshape(9, 64)[:, ::2]}.get(
         case, x.reshape(9, 64)
@@ -91,11 +91,11 @@ def test_vectorized_copy_hands_over_what_it_cannot_move(case):
     np.testing.assert_array_equal(transpose.copy(x, variant="vectorized"), x)
 
 
-# ---- what the checker and the counters say --------------------------------------------------
+# ---- checker findings and profile counters --------------------------------------------------
 
 
-def watched(watch, variant):
-    """Launch a vectorized kernel on a last block that is not full, and three elements left over."""
+def launch_under(watch, variant):
+    """Launch a vectorized kernel with a partial last block and three leftover elements."""
     n = 4 * BLOCK + 7
     _, count = called(variant)
     first = (np.float32(2.5),) if variant.instead in ("fill", "saxpy") else ()
@@ -106,21 +106,21 @@ def watched(watch, variant):
 
 @pytest.mark.watched
 @every_variant
-def test_checker_finds_nothing_wrong(variant):
-    assert watched(gpukit.check, variant)[0].findings == []
+def test_checker_reports_no_findings(variant):
+    assert launch_under(gpukit.check, variant)[0].findings == []
 
 
 @pytest.mark.watched
 @every_variant
-def test_cost_is_what_is_counted(variant):
-    report, n = watched(gpukit.profile, variant)
+def test_cost_equals_the_profile_counters(variant):
+    report, n = launch_under(gpukit.profile, variant)
     found = report.total
     assert variant.cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
     assert found["flops_float32"] == found.flops
 
 
 @pytest.mark.watched
-def test_copy_has_no_finding_and_the_cost_that_is_counted():
+def test_cost_of_copy_equals_the_profile_counters_and_checker_reports_no_findings():
     variant = launch.pick("test", transpose.COPY_VARIANTS, "vectorized")
     x, out = np.ones((9, 132), np.float32), np.zeros((9, 132), np.float32)
     shape = variant.grid("test", 132, 9), variant.block
