@@ -1,10 +1,10 @@
-"""Checks kernels with random mistakes, in a process that may die of it.
+"""Check kernels with random mistakes in a process that they may crash.
 
     python -m tests.checked.buggy_child SEED LIMIT NUMBER...
 
-Says on standard output, a line of JSON each, which kernel it begins and how it ended. Whatever
-the kernels print goes nowhere. A kernel that takes more than LIMIT seconds of the processor ends
-the process, with the place where it stood on standard error; so does one that sleeps for long.
+Writes one line of JSON to standard output when it begins a kernel and when the kernel has ended.
+Output of the kernels is discarded. A kernel that uses more than LIMIT seconds of CPU time, or
+sleeps for long, ends the process, with its stack trace on standard error.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from gpukit.checked.report import Report
 from tests.checked import buggy
 
 IN_ONE_FILE = 20
-ASLEEP = 10  # a busy machine may need so many times the seconds of the processor
+ASLEEP = 10  # wall-clock limit as a multiple of the CPU-time limit, for a busy machine
 FIFTH = 5  # every fifth kernel is profiled and played too
-# What each command may raise; a report holds all that happens once the launch has begun.
+# What each command may raise; once the launch has begun, everything goes into the report.
 COMPILING = (errors.CompileError, errors.ArgumentError)
 RUNNING = (*COMPILING, errors.LaunchError, errors.KernelError)
 
 
 class Wrong(Exception):
-    """A promise of the checker that was not kept."""
+    """The checker broke one of its guarantees."""
 
 
 def main(argv: list[str]) -> int:
-    """Check the kernels and tell how each ended."""
+    """Check the kernels and report how each ended."""
     seed, limit, *numbers = (int(a) for a in argv)
     instrumentation = os.fdopen(os.dup(1), "w", buffering=1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     warnings.simplefilter("error")
-    warnings.simplefilter("ignore", errors.KernelWarning)  # which these kernels deserve
+    warnings.simplefilter("ignore", errors.KernelWarning)  # expected for these kernels
     faulthandler.enable()
     faulthandler.register(signal.SIGPROF, chain=True)  # which then ends the process
     with instrumentation, tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """End the process after so many seconds of the processor, or ten times as many in all."""
+    """End the process after `seconds` of CPU time, or ten times as long in wall-clock time."""
     faulthandler.dump_traceback_later(ASLEEP * seconds, exit=True)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -78,9 +78,9 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def warm_up(path: Path) -> None:
-    """Pay for what is compiled once a process, so that no kernel has to."""
+    """Compile what each process compiles once, so that no kernel's time includes it."""
     text = "\n\n@cuda.jit\ndef kernel_0(a):\n    a[cuda.threadIdx.x] = 1\n\n\n"
-    text += "def arguments_0():\n    return (made((32,), np.int32),)\n\n\n"
+    text += "def arguments_0():\n    return (guarded((32,), np.int32),)\n\n\n"
     module = load(path, f"{buggy.HEAD}{text}LAUNCHES = {{0: (1, 32)}}\n")
     for command in (gpukit.check, gpukit.profile, gpukit.play):
         launch(module, 0, command)
@@ -110,14 +110,14 @@ def judge(module: Any, number: int) -> dict[str, Any]:
             shown(module, number, gpukit.play, lambda p: p.html)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # also what is no Exception: nothing may come out of a kernel
+    except BaseException:  # a kernel must not raise anything, not even a non-Exception
         answer["trouble"] = traceback.format_exc()
     answer["seconds"] = round(time.perf_counter() - start, 3)
     return answer
 
 
 def checked(module: Any, number: int) -> dict[str, Any]:
-    """Check a launch twice; both have to say the same."""
+    """Check a launch twice; both runs must give the same findings."""
     first, second = once(module, number), once(module, number)
     if first != second:
         raise Wrong(f"two checks of the same launch differ:\n{first}\n{second}")
@@ -127,7 +127,7 @@ def checked(module: Any, number: int) -> dict[str, Any]:
 
 
 def once(module: Any, number: int) -> list[dict[str, Any]] | str:
-    """Return the findings of a launch, or why it was refused."""
+    """Return the findings of a launch, or why it was rejected."""
     try:
         report = launch(module, number, gpukit.check)
     except COMPILING as refused:
@@ -141,7 +141,7 @@ def once(module: Any, number: int) -> list[dict[str, Any]] | str:
 
 
 def shown(module: Any, number: int, command: Any, show: Callable[[Any], Any]) -> None:
-    """Launch, profile or play and look at the result, unless the kernel or we refuse."""
+    """Launch, profile or play and render the result, unless the launch is rejected."""
     try:
         result = launch(module, number, command)
     except RUNNING:
@@ -150,7 +150,7 @@ def shown(module: Any, number: int, command: Any, show: Callable[[Any], Any]) ->
 
 
 def launch(module: Any, number: int, command: Any) -> Any:
-    """Launch a kernel with fresh arguments and look that nothing beside them was written."""
+    """Launch a kernel with fresh arguments; verify that no memory around them was written."""
     module.intact()
     arguments = getattr(module, f"arguments_{number}")()
     kernel = command(getattr(module, f"kernel_{number}"))

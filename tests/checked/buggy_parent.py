@@ -1,4 +1,4 @@
-"""Runs `buggy_child.py`, and goes on behind a kernel that killed it or never ended."""
+"""Run `buggy_child.py`, and continue after a kernel that crashed it or hung."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gpukit.compiler import cache_folder
 ROOT = Path(__file__).resolve().parents[2]
 CHILD = ("-m", "tests.checked.buggy_child")
 ENDING = 60  # seconds that a process may take to end
-LAST = 3000  # characters of what a dead process said
+LAST = 3000  # characters kept of the output of a dead process
 
 
 def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
     """Yield how each kernel ended; `crashed` or `hung` is true where it ended its process.
 
-    A process that dies behind its last kernel makes one more answer, for that kernel `again`.
+    A process that dies after its last kernel yields one more outcome, for that kernel `again`.
     """
     left = list(numbers)
     while left:
@@ -37,7 +37,7 @@ def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str
                 begun = None
                 yield answer
                 continue
-            if begun is None:  # it died between two kernels, or behind the last
+            if begun is None:  # it died between two kernels, or after the last
                 begun = left[0] if left else numbers[-1]
             again = begun not in left
             if not again:
@@ -53,15 +53,17 @@ def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str
 
 
 def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
-    """Yield what a child says, and last how it died, unless it came to its end."""
+    """Yield the output of a child, and finally how it died, unless it finished."""
     command = [sys.executable, *CHILD, *(str(n) for n in (seed, limit, *numbers))]
     environment = {**os.environ, "GPUKIT_TARGET": "cpu"}
     with (
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
         tempfile.TemporaryDirectory() as folder,
     ):
         usual, own = cache_folder.folder(), Path(folder) / "gpukit"
-        if usual is not None:  # kernels go where they are deleted, the checker is compiled already
+        if (
+            usual is not None
+        ):  # kernels use a temporary cache; the compiled checker comes from the usual one
             checker = usual.with_name(f"{usual.name}-checker")
             checker.mkdir(parents=True, exist_ok=True)
             own.with_name(f"{own.name}-checker").symlink_to(checker)
@@ -72,7 +74,7 @@ def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, 
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=output,
             text=True,
         ) as child:
             try:
@@ -87,8 +89,8 @@ def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, 
                 child.kill()
                 child.stdout.close()
         if child.returncode:
-            said.seek(0)
-            text = said.read()
+            output.seek(0)
+            text = output.read()
             hung = child.returncode in (-signal.SIGPROF, -signal.SIGKILL) or "Timeout (" in text
             trouble = f"exit status {child.returncode}\n{text[-LAST:]}"
             yield {"crashed": not hung, "hung": hung, "trouble": trouble}

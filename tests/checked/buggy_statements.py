@@ -1,9 +1,9 @@
 """Random statements full of mistakes, for the kernels of `buggy.py`.
 
-The expressions and the harmless statements are those of `tests/compiler`. What is added here
-looks at no rule: indices run wild, barriers and warp operations stand where only some threads
-come by, memory is read before it is written. Only two things are sure: Python can parse it, and
-every loop ends, if threads do not change each other's counters.
+Expressions and harmless statements come from `tests/compiler`. Those added here break all rules:
+indices are out of bounds, barriers and warp operations are in divergent code, memory is read
+before it is written. Only two things are guaranteed: Python can parse the code, and every loop
+ends unless threads change each other's counters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = {
 }
 FIELDS = {
     "PAIR": (("x", "s"), ("k", "i")),
-    "PACKED": (("c", "i"), ("v", "d"), ("w", "i")),  # v is not where its size divides
+    "PACKED": (("c", "i"), ("v", "d"), ("w", "i")),  # v is misaligned
 }
 MASKS = (
     "0xffffffff",
@@ -67,10 +67,10 @@ class Array:
 
 
 class Mistakes(Statements):
-    """Writes statements that may do anything."""
+    """Generates statements that may do anything."""
 
     known: tuple[Array, ...] = ()
-    wildness = 2  # one index in so many is not kept inside its array
+    wildness = 2  # one index in this many may be out of bounds
 
     # Expressions
 
@@ -133,7 +133,7 @@ class Mistakes(Statements):
         return text + self.pick((f".{name}", f"['{name}']")) + rest, kind
 
     def index(self, array: Array, scope: Scope) -> str:
-        """Return an index, which fits in about half of all cases."""
+        """Return an index that is in bounds in about half of all cases."""
         return ", ".join(self._index(array, axis, scope) for axis in range(array.ndim))
 
     def _index(self, array: Array, axis: int, scope: Scope) -> str:
@@ -172,7 +172,7 @@ class Mistakes(Statements):
         options += [self.store, self.store, self.store, self.load, self.load, self.atomic]
         options += [self.odd_loop, self.bounded_while, self.maybe_unset, self.view, self.several]
         options += [self.shuffle, self.vote, self.call, self.leave, self.rare]
-        options += [self.meet] * (3 if self.depth == 1 else 1)
+        options += [self.barrier] * (3 if self.depth == 1 else 1)
         if scope.loop is not None:
             options += [self.jump, self.jump]
         return self.pick(options)(scope)
@@ -215,8 +215,8 @@ class Mistakes(Statements):
         self.line(target + text)
         return scope
 
-    def meet(self, scope: Scope) -> Scope:
-        """A barrier, or something like one, wherever we are."""
+    def barrier(self, scope: Scope) -> Scope:
+        """A barrier or a warp synchronization, in any context."""
         leaf, test = self.pick(VARIABLES["i"]), self.condition(scope)
         forms = ["cuda.syncthreads()"] * 6 + [
             f"{leaf} = cuda.syncthreads_count({test})",
@@ -253,7 +253,7 @@ class Mistakes(Statements):
         return scope
 
     def odd_loop(self, scope: Scope) -> Scope:
-        """Count between two places, with any step, also none."""
+        """Loop over a range with any step, including 0."""
         a, b = self._integer_leaf(scope), self._integer_leaf(scope)
         step = self.pick(("1", "-1", "2", "-3", "(i0 & 3) - 1", "(lane & 1) * 2 - 1", "1 + tid"))
         name = self.fresh("r")
@@ -263,7 +263,7 @@ class Mistakes(Statements):
         return scope
 
     def walk(self) -> None:
-        """Stride over an array with the whole grid and keep what is seen, as reductions begin."""
+        """A grid-stride loop over an array that accumulates, like the start of a reduction."""
         array = self.pick([a for a in self.known if a.kind in "isd"] or self.known)
         name, end = self.fresh("g"), self.number(0, 400)
         ends = (
@@ -308,7 +308,7 @@ class Mistakes(Statements):
         return scope
 
     def maybe_unset(self, scope: Scope) -> Scope:
-        """Read a variable, or an array, that only some threads made."""
+        """Read a variable, or an array, that only some threads have defined."""
         name = self.fresh("v")
         with self.block(f"if {self.condition(scope)}:"):
             self.line(f"{name} = {self.integer(scope)}")
@@ -316,7 +316,7 @@ class Mistakes(Statements):
         return scope
 
     def view(self, scope: Scope) -> Scope:
-        """Read or write through a slice of an array, or through one of two arrays."""
+        """Read or write through a slice of an array, or through a choice of two arrays."""
         array, name = self.pick(self.known), self.fresh("u")
         a = self.pick((*VARIABLES["i"], "tid", str(self.number(-9, 9))))
         b = self.number(-4, 40)
@@ -337,7 +337,7 @@ class Mistakes(Statements):
         i, j, mask = self._integer_leaf(scope), self._integer_leaf(scope), self.mask(scope)
         forms = [
             f"twist({i}, {j})",
-            f"meet({self.condition(scope)}, {i})",
+            f"barrier_if({self.condition(scope)}, {i})",
             f"own({i})",
             f"total({i}, {mask})",
             f"fall({i} & 7)",
@@ -354,7 +354,7 @@ class Mistakes(Statements):
         return scope
 
     def rare(self, scope: Scope) -> Scope:
-        """What a kernel seldom holds, or should not hold at all."""
+        """Statements that are rare in a kernel, or do not belong in one."""
         array, leaf = self.pick(self.known), self.pick(VARIABLES["i"])
         forms = (
             f"assert {self.condition(scope)}",

@@ -1,4 +1,4 @@
-"""What a person at the player can do and see, in a real Chromium."""
+"""The player in a real Chromium: what a user can do and see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ READY_MS = 60_000
 
 
 class Shown:
-    """A recording in the player, and what a person at the keyboard can do and see."""
+    """A recording in the player, with the actions and views of a user."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -31,7 +31,7 @@ class Shown:
         return self.page.evaluate("gpukitPlayer.choice")
 
     @property
-    def said(self) -> str:
+    def announcement(self) -> str:
         return self.page.locator("#said").text_content()
 
     def keys(self, *names: str) -> Shown:
@@ -54,7 +54,7 @@ class Shown:
         return self.page.locator(selector).is_visible()
 
     def cell(self, array: int, index: int) -> dict[str, str]:
-        """The attributes and the text of an element's cell."""
+        """Return the attributes and the text of an element's cell."""
         return self.page.locator(f"#cell-{array}-{index}").evaluate(
             "cell => ({...cell.dataset, text: cell.textContent, label: cell.ariaLabel})"
         )

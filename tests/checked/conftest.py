@@ -1,4 +1,4 @@
-"""Recordings shown in a browser, in which nothing can be fetched."""
+"""Recordings in a browser without network access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.checked.chromium import Shown
 
 @pytest.fixture
 def show(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Shown]]:
-    """Open a recording from a file, in a browser without any network."""
+    """Return a function that opens a recording from a file, in a browser without network access."""
     contexts = []
 
     def open_file(

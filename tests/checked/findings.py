@@ -1,4 +1,4 @@
-"""Findings of every kind, made by hand, for the tests of words and reports."""
+"""Handmade findings of every kind, for the tests of messages and reports."""
 
 from gpukit.checked.finding import KINDS, Finding
 from gpukit.checked.messages import describe
@@ -19,7 +19,7 @@ RACE = {
 }
 ACROSS = {**RACE, "array": "out", "blocks": ((1, 0, 0), (0, 0, 0))}
 
-# What the engine knows about one finding of each kind.
+# The details that the engine records for a finding of each kind.
 DETAILS = {
     "out-of-bounds": {**CAUGHT, "array": "x", "index": (131,), "shape": (131,), "what": "x[i + 1]"},
     "misaligned": {**CAUGHT, "array": "data", "index": (1,), "size": 8, "given": 4},
@@ -95,7 +95,7 @@ DETAILS = {
 
 
 def finding(kind, **changes):
-    """Return a finding as the engine makes it, with some fields changed."""
+    """Return a finding as the engine makes it, with some fields replaced."""
     details = DETAILS[kind]
     message, fix = describe(kind, details)
     fields = {
@@ -135,7 +135,7 @@ def full():
 
 
 def nasty():
-    """Return a report in which every text tries to break out."""
+    """Return a report in which every text tries to inject markup or control characters."""
     texts = dict.fromkeys(("kernel", "file", "source", "message", "fix", "array"), NASTY)
     one = finding("shared-race", **texts, other_source=NASTY, details={"what": NASTY})
     return report(one, kernel=NASTY, notes=[NASTY])

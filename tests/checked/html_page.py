@@ -1,4 +1,4 @@
-"""HTML of reports, read back."""
+"""A parser for the HTML of reports and profiles."""
 
 from html.parser import HTMLParser
 
@@ -6,7 +6,7 @@ VOID = {"br", "hr", "img"}
 
 
 class Page(HTMLParser):
-    """Collects elements, rows of tables and text, and fails at tags that do not pair up."""
+    """Collects elements, table rows and text; fails on unbalanced tags."""
 
     def __init__(self, source):
         super().__init__()

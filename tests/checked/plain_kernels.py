@@ -1,4 +1,4 @@
-"""Kernels that many tests launch, and what they launch them with."""
+"""Kernels and arguments that many tests use."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def copy_unguarded_kernel(x, out):
 
 @cuda.jit
 def unguarded_kernel(out, seen):
-    """Write outside `out`, and from all threads to one element of `seen`."""
+    """Write past the end of `out`, and from all threads to one element of `seen`."""
     i = cuda.grid(1)
     out[i] = 7
     seen[0] = i

@@ -1,4 +1,4 @@
-"""Profiles for the tests of their views: real ones of small kernels, and one made by hand."""
+"""Profiles for the tests of their output: real ones of small kernels, and handmade ones."""
 
 import functools
 
@@ -71,7 +71,7 @@ def again_kernel(weights, out):
 
 @cuda.jit
 def leader_kernel(x, out):
-    """Add up by shuffles; lane 0 stores the sum."""
+    """Reduce by shuffles; lane 0 stores the sum."""
     i = cuda.grid(1)
     acc = x[i]
     step = 16
@@ -95,7 +95,7 @@ def alone_kernel(x, out):
 
 @cuda.jit
 def rarely_kernel(x, out):
-    """Read shared memory 33 times, once with a conflict of two lanes."""
+    """Read shared memory 33 times, once with a two-way bank conflict."""
     tile = cuda.shared.array(64, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
@@ -118,7 +118,7 @@ def floats(*shape):
 
 @functools.cache
 def profile(name):
-    """Return the profile of one launch of a kernel of this file, by the kernel's name."""
+    """Return the profile of one launch of the named kernel of this file."""
     launches = {
         "column": lambda: (column_kernel, (2, 8), (32, 8), floats(64, 64), floats(64, 64)),
         "tile": lambda: (tile_kernel, 1, (TILE, TILE), floats(TILE, TILE), floats(TILE, TILE)),
@@ -135,8 +135,8 @@ def profile(name):
     return gpukit.profile(kernel)[grid, block](*arguments)
 
 
-def made(**fields):
-    """Return a profile of a launch in which nothing was counted, with these fields."""
+def handmade(**fields):
+    """Return a profile with these fields and no counts."""
     usual = {
         "kernel": "sum_kernel",
         "file": "/course/reduce.py",
@@ -152,10 +152,10 @@ def made(**fields):
 
 
 def nasty():
-    """Return a profile whose source and names hold markup and control characters."""
+    """Return a profile whose source and names contain markup and control characters."""
     text = "    x[i] = '<b>\x1b[31m' \ud800 & \"q\""
     counts = Counts({"warp_steps": 3, "thread_steps": 90})
-    return made(
+    return handmade(
         kernel="<b>kernel",
         source=[(12, text)],
         lines={12: counts},

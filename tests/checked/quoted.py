@@ -1,4 +1,4 @@
-"""What findings, errors and profiles quote that stands in no line of the person's source."""
+"""Find quotations in findings, errors and profiles that are not in the user's source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import gpukit
 _PACKAGE = Path(gpukit.__file__).parent
 _QUOTED = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[^\W\d]\w*")
-# What advice tells people to write, whatever their kernel calls things.
+# Code that advice suggests, whatever names the kernel uses.
 ADVISED = frozenset(
     """
     np float32 int64 cuda threadIdx x y z grid sync syncthreads syncwarp atomic add cas exch sub
@@ -22,12 +22,12 @@ ADVISED = frozenset(
     width col align debug shared array xffffffff device_array to_device zeros
     """.split()
 )
-# What cuda.reduce calls its arrays: a person who uses it has no names for them.
+# The names of arrays inside cuda.reduce, for which its users have no names.
 REDUCED = frozenset(["arr", "parts", "res"])
 
 
 def foreign(found: Any) -> list[str]:
-    """Return what a report, a profile or an error quotes that the person did not write."""
+    """Return quotations in a report, profile or error that the user did not write."""
     if isinstance(found, BaseException):
         return list(_of_error(found))
     if hasattr(found, "findings"):
@@ -101,6 +101,6 @@ def _words(file: str) -> frozenset[str]:
 
 
 def _text(file: str) -> str:
-    """Return a file on one line, without the comments at the ends of its lines."""
+    """Return a file joined into one line, without end-of-line comments."""
     lines = (line.partition("  # ")[0].strip() for line in linecache.getlines(file))
     return " ".join(line for line in lines if line)

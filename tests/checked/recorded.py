@@ -1,4 +1,4 @@
-"""Kernels to record, and questions to ask of a recording."""
+"""Kernels to record, and helpers that query a recording."""
 
 import numpy as np
 
@@ -14,23 +14,23 @@ def record(kernel, sizes, *arguments):
     return gpukit.play(kernel)[sizes](*arguments).recording
 
 
-def after(made, name):
-    """What the arrays of a name hold at the end of a replay, in the order of the recording."""
-    arrays = state_at(made, len(made["steps"]))["arrays"]
+def after(recording, name):
+    """Return the final contents of the arrays of a name, in the order of the recording."""
+    arrays = state_at(recording, len(recording["steps"]))["arrays"]
     return [
         a["values"]
-        for a, instrumentation in zip(arrays, made["arrays"], strict=True)
+        for a, instrumentation in zip(arrays, recording["arrays"], strict=True)
         if instrumentation["name"] == name
     ]
 
 
-def registers_at_end(made, name):
-    """The values of a variable in all warps at the end of a replay."""
-    return [w["registers"][name] for w in state_at(made, len(made["steps"]))["warps"]]
+def registers_at_end(recording, name):
+    """Return the final values of a variable in all warps."""
+    return [w["registers"][name] for w in state_at(recording, len(recording["steps"]))["warps"]]
 
 
-def steps_at(made, line):
-    return [step for step in made["steps"] if step["line"] == line]
+def steps_at(recording, line):
+    return [step for step in recording["steps"] if step["line"] == line]
 
 
 def lanes(*numbers):

@@ -1,4 +1,4 @@
-"""Recordings for the player's tests, made by small simulations that know nothing of the engine."""
+"""Recordings for the player's tests, made by small simulations independent of the engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLOCK = 64
 
 
 class Recorder:
-    """Writes down what the threads of a launch do, and does it on plain lists."""
+    """Executes the steps of a launch on plain lists, and records them."""
 
     def __init__(self, kernel: str, source: str, grid: int, block: int = BLOCK) -> None:
         lines = [
@@ -38,7 +38,7 @@ class Recorder:
     def array(
         self, name: str, space: str, before: list[Any], shape: Iterable[int] = (), owner: Any = None
     ) -> int:
-        """Declare an array; returns its number."""
+        """Declare an array and return its number."""
         self.out["arrays"].append(
             {
                 "name": name,
@@ -53,13 +53,13 @@ class Recorder:
         return len(self.values) - 1
 
     def line_of(self, text: str) -> int:
-        """The number of the first source line that holds this text."""
+        """Return the number of the first source line that contains this text."""
         return next(row["line"] for row in self.out["source"] if text in row["text"])
 
     def step(
         self, block: int, warp: int, text: str, lanes: Iterable[int], kind: str = "run"
     ) -> Any:
-        """Add a step on the line that holds `text`."""
+        """Add a step on the line that contains `text`."""
         step = {
             "block": block,
             "warp": warp,
@@ -92,7 +92,7 @@ class Recorder:
 
 
 def lanes_of(warp: int, block: int = BLOCK) -> range:
-    """The lanes of a warp that have a thread."""
+    """Return the lanes of a warp that have a thread."""
     return range(min(WARP, block - warp * WARP))
 
 
@@ -115,9 +115,9 @@ def reduce_kernel(a, out):
 
 
 def reduction(size: int = 100, *, forgotten_barrier: bool = False) -> dict[str, Any]:
-    """A tiled sum of 100 numbers by two blocks of 64 threads, the second one partly without work.
+    """Sum of 100 numbers by two blocks of 64 threads, the second one partly idle.
 
-    With the barrier of the loop forgotten, warp 0 reads what warp 1 has not yet written.
+    Without the barrier of the loop, warp 0 reads what warp 1 has not yet written.
     """
     source = REDUCE.replace("        cuda.syncthreads()  # this round is in\n", "")
     rec = Recorder(
@@ -195,7 +195,7 @@ def _finish(rec: Recorder, block: int, tile: int, out: int) -> None:
 
 
 def _race(rec: Recorder) -> dict[str, Any]:
-    """The first addition of the second round, as the checker would report it."""
+    """Return the race in the first addition of the second iteration, as the checker reports it."""
     line = rec.line_of("tile[tx] += ")
     additions = [n for n, step in enumerate(rec.out["steps"]) if step["line"] == line]
     return finding(
@@ -216,7 +216,7 @@ def _race(rec: Recorder) -> dict[str, Any]:
 
 
 def finding(kind: str, title: str, **rest: Any) -> dict[str, Any]:
-    """A finding as `Finding.as_dict` gives it, with its step."""
+    """Return a finding in the form of `Finding.as_dict`, with its step."""
     usual = {"tool": "racecheck", "kind": kind, "title": title, "severity": "error"}
     place = {"kernel": "k", "file": "k.py", "line": 10, "source": "", "other_line": 0}
     more = {"other_source": "", "array": "", "index": [], "threads": [], "blocks": [], "count": 1}
@@ -236,7 +236,7 @@ def transpose_kernel(a, out):
 
 
 def transpose() -> dict[str, Any]:
-    """40 threads, 5 rows of 8: a second warp of 8 lanes, 2-D, local arrays and nan."""
+    """40 threads in 5 rows of 8: a second warp of 8 lanes, 2-D and local arrays, NaN."""
     rec = Recorder("transpose_kernel", TRANSPOSE, 1, 40)
     numbers = [float(i) / 3 for i in range(40)]
     numbers[7] = "nan"
@@ -270,7 +270,7 @@ def transpose() -> dict[str, Any]:
 
 
 def long(steps: int = 20_000, size: int = 4_096) -> dict[str, Any]:
-    """Many steps over two long arrays, one of them 64 by 64."""
+    """Many steps over two long arrays, one of them 64 x 64."""
     rec = Recorder("long_kernel", "@cuda.jit\ndef long_kernel(a, b):\n    b[j] = a[i]", 4)
     a = rec.array("a", "global", [i % 10 for i in range(size)])
     b = rec.array("b", "global", [None] * size, (64, size // 64))
@@ -294,7 +294,7 @@ def vote_kernel(total):
 
 
 def vote() -> dict[str, Any]:
-    """Five lanes of each warp write one element at once; then all blocks wait for each other."""
+    """Five lanes of each warp write one element in one step, followed by a grid sync."""
     rec = Recorder("vote_kernel", VOTE, 2)
     total = rec.array("total", "global", [0, None])
     places = [(block, warp) for block in range(2) for warp in range(2)]

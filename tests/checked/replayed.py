@@ -1,4 +1,4 @@
-"""What the player should hold after so many steps, worked out anew each time and never undone."""
+"""The expected state of the player at a position, replayed from the start each time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AFTER = {
 
 
 def state_at(recording: dict[str, Any], position: int) -> dict[str, Any]:
-    """The player's snapshot at a position, from the recording alone."""
+    """Return the player's snapshot at a position, computed from the recording alone."""
     arrays = [
         {
             "values": list(array["before"]),

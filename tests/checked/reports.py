@@ -1,14 +1,14 @@
-"""Questions to ask of a report: what was found, and on which line."""
+"""Helpers that query a report."""
 
 import inspect
 
 
 def kinds(report):
-    """The classes of what was found, in order."""
+    """Return the kinds of the findings in order."""
     return [found.kind for found in report.findings]
 
 
 def line_of(function, text):
-    """The line of a function's or kernel's source on which a text stands."""
+    """Return the line number of a text in the source of a function or kernel."""
     lines, first = inspect.getsourcelines(getattr(function, "py_func", function))
     return next(first + k for k, line in enumerate(lines) if text in line)

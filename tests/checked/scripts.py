@@ -1,4 +1,4 @@
-"""Three kernels and their arrays, for the beginnings of scripts."""
+"""Three kernels and their arrays, as the first lines of test scripts."""
 
 KERNELS = """
 @cuda.jit

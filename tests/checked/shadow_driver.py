@@ -1,4 +1,4 @@
-"""The checker's native functions without a kernel, told what happens as a kernel would."""
+"""Drive the checker's native functions with single accesses, without a kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RACES = {w.RACE: FULL, w.SAME_VALUE: FULL, w.ATOMIC_RACE: FULL, w.WARP_RACE: WA
 
 
 class Shadow:
-    """A watch over some elements of one array, and the launch that it believes in."""
+    """Shadow memory of one array in a simulated launch."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Shadow:
         self.threads = threads
         self.notes: list[tuple[int, ...]] = []
         note = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (w.CALLS["note"] + 1))
-        self.note = note(self._note)  # kept: the watch holds its address only
+        self.note = note(self._note)  # kept alive: the native side has only its address
         address = ctypes.cast(self.note, ctypes.c_void_p).value
         self.checker.words[w.FUNCTIONS + w.NOTE] = address
 
     def close(self) -> None:
-        """Give the shadow memory back, as a launch does."""
+        """Release the shadow memory, as a launch does."""
         MEMORY.epoch = int(self.checker.words[w.NOW]) + 1
         MEMORY.give_back(self.segment.cells)
 
@@ -82,7 +82,7 @@ class Shadow:
         self.call("access", location, thread, self.address(element), SIZE, kind, 0)
 
     def row(self, threads: range, element: int, step: int, kind: int) -> None:
-        """Tell what neighbouring threads do, as the code of a row does."""
+        """Record accesses of neighbouring threads, as vectorized code does."""
         place = (0, threads.start, len(threads), self.address(element), SIZE * step, SIZE, 0)
         if kind == STORE:
             if not self.call("row_free", *place):
@@ -97,7 +97,7 @@ class Shadow:
         return 0
 
     def found(self) -> dict[int, int]:
-        """Return how bad the races of each element are that were found since the last call."""
+        """Return the severity of each element's races found since the last call."""
         worst: dict[int, int] = {}
         for what, *_, address, _size, _a, _b in self.notes:
             at = (address - self.address(0)) // SIZE

@@ -1,4 +1,4 @@
-"""What a launch is told to do about an index outside an array, in the kernel's own names."""
+"""Advice on out-of-bounds indices, in the names of the kernel."""
 
 import numpy as np
 
@@ -152,7 +152,7 @@ def fold_kernel(x, out):
         out[tid] = tile[tid] + tile[BLOCK - tid]
 
 
-def test_a_shared_array_that_is_too_small_is_told_to_grow():
+def test_advice_for_a_shared_array_that_is_too_small_is_to_enlarge_it():
     advice = fixes(reverse_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
     assert advice.startswith("make tile larger")
 
@@ -161,12 +161,12 @@ def outside(kernel, *arguments, block=BLOCK):
     return fixes(kernel, 1, *arguments, block=block)["out-of-bounds"]
 
 
-def test_a_thread_beyond_the_array_is_told_its_guard():
+def test_advice_for_a_thread_past_the_end_is_a_guard():
     advice = outside(copy_unguarded_kernel, ones(BLOCK - 1), ones(BLOCK))
     assert advice.startswith("guard the access with `if i < x.shape[0]:`; a grid often has more")
 
 
-def test_a_guard_of_the_first_of_several_elements_is_told_to_guard_the_others():
+def test_advice_for_a_guard_of_only_the_first_element_is_to_guard_the_others():
     advice = outside(pairs_kernel, ones(5), ones(6))
     assert advice.startswith(
         "give `first + 1`, which is 5 here, one beyond the last index, a guard"
@@ -174,94 +174,94 @@ def test_a_guard_of_the_first_of_several_elements_is_told_to_guard_the_others():
     assert "since `first < x.shape[0]` in line " in advice
 
 
-def test_an_index_that_is_bounded_along_another_axis_is_to_be_fixed():
+def test_advice_for_an_index_bounded_along_another_axis_is_to_fix_the_index():
     advice = outside(swap_kernel, ones(3, 5), ones(3, 5), block=(8, 4))
     assert advice.startswith("fix the index, or leave out the access: `col < a.shape[1]` in line")
 
 
-def test_an_index_that_a_division_made_is_to_be_fixed_where_it_was_made():
+def test_advice_for_an_index_computed_by_a_division_names_the_division():
     advice = outside(unfold_kernel, ones(3, 7), ones(1))
     assert advice.startswith("check `row = k // rows` in line ")
     assert "another guard around the access would hide the mistake" in advice
 
 
-def test_an_index_that_an_array_holds_is_not_to_be_guarded_by_the_thread():
+def test_advice_for_an_index_read_from_an_array_is_not_a_thread_guard():
     advice = outside(compact_kernel, np.arange(1, 6), ones(5))
     assert advice.startswith("fix the index, `ends[i]`, which is 5 here, one beyond the last index")
     assert advice.endswith("a count is one more than the last index")
 
 
-def test_a_mirrored_index_one_beyond_a_shared_array_does_not_make_it_larger():
+def test_advice_for_a_mirrored_index_is_not_to_enlarge_the_shared_array():
     advice = fixes(fold_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
     assert advice.startswith("fix how `BLOCK - tid` is computed, which is 32 here, one beyond")
 
 
-def test_a_guard_that_lets_one_too_many_pass_is_named():
+def test_advice_names_an_off_by_one_guard():
     advice = outside(lax_kernel, ones(BLOCK - 1), ones(BLOCK))
     assert advice.startswith("guard the access with `if i < x.shape[0]:`: `i <= x.size` in line ")
     assert advice.endswith(f"lets {BLOCK - 1} pass")
 
 
-def test_a_computed_index_behind_a_guard_is_to_be_fixed_not_guarded():
+def test_advice_for_a_computed_index_inside_a_guard_is_to_fix_its_computation():
     advice = outside(gather_kernel, ones(BLOCK), 2, ones(BLOCK))
     assert advice.startswith("check `i < out.size` in line ")
     assert f"how `place + 1` is computed, which is {BLOCK + 1} here" in advice
     assert "another guard around the access would hide the mistake" in advice
 
 
-def test_an_index_that_is_kept_below_another_size_is_to_be_fixed():
+def test_advice_for_an_index_guarded_by_another_size_is_to_fix_the_index():
     advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5), block=(8, 4))
     assert advice.startswith("fix the index if another variable counts along this axis")
     assert "`row < out.shape[0]` in line" in advice
 
 
-def test_conditions_joined_by_or_in_a_guard_are_to_be_joined_by_and():
+def test_advice_for_or_in_a_guard_is_and():
     advice = outside(either_kernel, ones(1, 5), ones(1, 5))
     assert advice.startswith("write `and` for `or` in line ")
 
 
-def test_conditions_joined_by_and_before_a_return_are_to_be_joined_by_or():
+def test_advice_for_and_before_an_early_return_is_or():
     advice = outside(both_kernel, ones(1, 5), ones(1, 5))
     assert advice.startswith("write `or` for `and` in line ")
 
 
-def test_a_negated_index_is_no_mirror_image():
+def test_advice_for_a_negated_index_is_a_mirrored_index():
     advice = fixes(mirror_kernel, 1, ones(4), ones(4), block=4)["negative-index"]
     assert advice.startswith("write `x.shape[0] - 1 - i` if 0 is to be the last")
 
 
-def test_an_index_that_runs_too_far_in_a_loop_is_told_of_the_loop():
+def test_advice_for_a_loop_index_that_runs_too_far_names_the_loop():
     assert outside(walk_kernel, ones(9), ones(9)).startswith("end the loop in line ")
 
 
-def test_an_index_that_is_bounded_from_below_lacks_the_other_bound():
+def test_advice_for_an_index_bounded_only_from_below_adds_the_upper_bound():
     advice = outside(half_kernel, ones(BLOCK), ones(BLOCK))
     assert advice.startswith("guard the access with `if right < x.shape[0]:`, too: `right >= 0`")
 
 
-def test_a_number_of_the_thread_that_nothing_bounds_is_named():
+def test_advice_names_a_thread_index_without_a_bound():
     advice = outside(free_kernel, ones(BLOCK), ones(1))
     assert advice.startswith("guard the access: nothing keeps `i` below a size")
 
 
-def test_a_guard_by_another_array_is_named_where_threads_lie_along_one_axis():
+def test_advice_for_a_one_dimensional_launch_names_a_guard_by_another_array():
     advice = outside(other_kernel, ones(BLOCK - 1), ones(BLOCK))
     assert advice.startswith("guard the access with `if i < x.shape[0]:`: `i < counts.size` in")
 
 
-def test_a_guard_is_advised_by_the_smallest_array_that_the_index_is_used_for():
+def test_advised_guard_uses_the_smallest_array_that_the_index_accesses():
     report = gpukit.check(parts_kernel)[1, BLOCK](ones(4 * 5), ones(5))
     advice = [f.fix for f in report.findings if f.kind == "out-of-bounds"]
     assert len(advice) == 2
     assert all(fix.startswith("guard the access with `if i < c.shape[0]:`") for fix in advice)
 
 
-def test_a_computed_index_without_a_guard_is_to_be_fixed_first():
+def test_advice_for_an_unguarded_computed_index_is_to_fix_it_first():
     advice = outside(beside_kernel, ones(BLOCK), ones(1))
     assert advice.startswith("fix how `2 * cuda.grid(1)` is computed")
     assert "only if what lies outside is to be left out" in advice
 
 
-def test_an_index_of_minus_one_is_not_guarded_with_a_number():
+def test_advice_for_index_minus_one_is_the_size_minus_one():
     advice = fixes(last_column_kernel, 1, ones(7, 3), ones(7))["negative-index"]
     assert advice.startswith("write `table.shape[1] - 1`")

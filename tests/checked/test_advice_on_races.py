@@ -1,4 +1,4 @@
-"""What a launch is told to do about a race: what fixes that kernel, in its own names."""
+"""Advice on races: a fix for the kernel at hand, in its own names."""
 
 import numpy as np
 
@@ -29,18 +29,18 @@ def bins_kernel(values, counts):
         counts[values[i]] += 1
 
 
-def test_a_sum_by_all_blocks_is_told_its_atomic():
+def test_advice_for_a_sum_by_all_blocks_is_an_atomic():
     advice = fixes(sum_kernel, 3, ones(3 * BLOCK - 1), ones(1))["global-race"]
     assert "`cuda.atomic.add(total, 0, x[i])`" in advice
     assert "syncthreads" not in advice
 
 
-def test_a_stencil_in_place_is_told_to_write_to_another_array():
+def test_advice_for_an_in_place_stencil_is_a_second_array():
     assert "write to another array" in fixes(smooth_kernel, 3, ones(90))["global-race"]
     assert "write to another array" in fixes(smooth_kernel, 1, ones(29))["warp-race"]
 
 
-def test_counts_at_places_that_are_read_are_told_their_atomic():
+def test_advice_for_a_histogram_is_an_atomic():
     values, counts = np.zeros(90, np.uint8), np.zeros(4, np.int32)
     advice = fixes(bins_kernel, 3, values, counts)["global-race"]
     assert "`cuda.atomic.add(counts, values[i], 1)`" in advice
@@ -61,9 +61,9 @@ def insert_kernel(keys, slots, where):
         where[i] = p
 
 
-def test_a_plain_read_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
-    given = np.arange(BLOCK) % 5, np.full(64, -1), np.zeros(BLOCK, np.int64)
-    (found,) = gpukit.check(insert_kernel)[1, BLOCK](*given).findings
+def test_advice_for_a_plain_read_racing_with_an_atomic_of_its_warp_is_an_atomic():
+    arguments = np.arange(BLOCK) % 5, np.full(64, -1), np.zeros(BLOCK, np.int64)
+    (found,) = gpukit.check(insert_kernel)[1, BLOCK](*arguments).findings
     assert "one of them atomically and the other not" in found.message
     assert "syncwarp" not in found.message + found.fix
     assert "`cuda.atomic.add(slots, p, 0)`" in found.fix
@@ -76,7 +76,7 @@ def store_against_atomic_kernel(out):
     out[(i + 2) // 2] = i
 
 
-def test_a_plain_write_against_an_atomic_of_the_same_warp_is_told_to_be_an_atomic():
+def test_advice_for_a_plain_write_racing_with_an_atomic_of_its_warp_is_an_atomic():
     advice = fixes(store_against_atomic_kernel, 1, np.zeros(BLOCK, np.int32))
     assert "`cuda.atomic.exch(out, (i + 2) // 2, value)`" in advice["warp-race"]
 
@@ -99,7 +99,7 @@ def break_early_kernel(out):
         out[k] = out[k + 1]
 
 
-def test_no_barrier_is_advised_in_a_loop_that_threads_leave_at_different_times():
+def test_no_barrier_is_advised_in_a_loop_with_divergent_exits():
     for kernel in (leave_early_kernel, break_early_kernel):
         report = gpukit.check(kernel)[1, BLOCK](np.zeros(64, np.int32))
         races = [f.fix for f in report.findings if f.kind.endswith("race")]
@@ -120,7 +120,7 @@ def sum_in_loop_kernel(x, out):
     out[lane] = total
 
 
-def test_a_shuffle_in_a_loop_that_lanes_leave_apart_is_told_to_leave_that_loop():
+def test_advice_for_a_shuffle_in_a_divergent_loop_is_to_move_it_out_of_that_loop():
     advice = fixes(sum_in_loop_kernel, 1, ones(40), ones(BLOCK))["warp-mask"]
     line = sum_in_loop_kernel.py_func.__code__.co_firstlineno + 4
     assert advice.startswith(f"move the call out of the loop of line {line},")
@@ -135,7 +135,7 @@ def row_sums_kernel(x, out):
             out[row, lane] = total
 
 
-def test_lanes_left_out_by_an_if_are_not_told_of_a_loop_that_a_warp_runs_as_one():
+def test_advice_for_lanes_masked_off_by_an_if_does_not_name_a_uniform_loop():
     rows = np.ones((1, 7), np.float32)
     advice = fixes(row_sums_kernel, 1, rows, np.empty_like(rows))["warp-mask"]
     line = row_sums_kernel.py_func.__code__.co_firstlineno + 3
@@ -153,6 +153,6 @@ def tree_kernel(x):
         half //= 2
 
 
-def test_a_barrier_that_some_turns_of_a_loop_skip_is_not_said_to_order_them():
+def test_barrier_skipped_by_some_iterations_does_not_count_as_ordering_them():
     advice = fixes(tree_kernel, 1, ones(BLOCK))["warp-race"]
     assert "end the loop's body with `cuda.syncwarp()`" in advice

@@ -1,4 +1,4 @@
-"""gpukit.check as a programmer uses it: what may be passed, and what a launch leaves behind."""
+"""gpukit.check on arrays of every kind: arguments it accepts and results of the launch."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def shift_kernel(x, out):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_a_checked_launch_leaves_what_a_plain_one_leaves(n):
+def test_checked_launch_gives_the_results_of_a_plain_launch(n):
     checked, plain = np.arange(n, dtype=np.float32), np.arange(n, dtype=np.float32)
     gpukit.check(reverse_kernel)[blocks(n), BLOCK](checked)
     reverse_kernel[blocks(n), BLOCK](plain)
@@ -57,14 +57,14 @@ def test_a_checked_launch_leaves_what_a_plain_one_leaves(n):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_a_sound_launch_gives_a_report_without_findings(n):
+def test_correct_kernel_has_no_findings(n):
     report = gpukit.check(reverse_kernel)[blocks(n), BLOCK](np.ones(n, np.float32))
     assert isinstance(report, Report)
     assert report.findings == []
     assert report.ok
 
 
-def test_a_report_says_what_was_run():
+def test_report_states_what_was_run():
     x = np.ones(70, np.float32)
     report = gpukit.check(double_kernel)[3, BLOCK](x, np.zeros_like(x))
     assert (report.kernel, report.grid, report.block) == ("double_kernel", (3, 1, 1), (32, 1, 1))
@@ -75,14 +75,14 @@ def test_a_report_says_what_was_run():
 # --- Arrays of every kind --------------------------------------------------------------------
 
 
-def test_a_device_array_is_changed_in_place():
+def test_device_array_is_modified_in_place():
     x = cuda.to_device(np.arange(70, dtype=np.float32))
     out = cuda.to_device(np.zeros(70, np.float32))
     assert gpukit.check(double_kernel)[3, BLOCK](x, out).findings == []
     np.testing.assert_array_equal(out.copy_to_host(), 2 * np.arange(70))
 
 
-def test_a_view_is_changed_and_what_lies_between_its_elements_is_not():
+def test_strided_view_is_modified_without_touching_the_gaps():
     whole = np.full(211, -1, np.float32)
     x = np.arange(70, dtype=np.float32)
     assert gpukit.check(double_kernel)[3, BLOCK](x, whole[1::3]).findings == []
@@ -91,21 +91,21 @@ def test_a_view_is_changed_and_what_lies_between_its_elements_is_not():
     assert (whole[2::3] == -1).all()
 
 
-def test_a_reversed_view_is_changed_from_its_own_end():
+def test_reversed_view_is_modified_from_its_own_start():
     whole = np.zeros(70, np.float32)
     x = np.arange(70, dtype=np.float32)
     assert gpukit.check(double_kernel)[3, BLOCK](x, whole[::-1]).findings == []
     np.testing.assert_array_equal(whole, 2 * x[::-1])
 
 
-def test_a_finding_about_a_view_names_the_element_of_the_view():
+def test_finding_in_a_view_gives_the_index_in_the_view():
     whole = np.zeros(140, np.float32)
     report = gpukit.check(collide_kernel)[1, BLOCK](whole[::2])
     (found,) = report.errors
     assert (found.kind, found.array, found.index) == ("global-race", "out", (5,))
 
 
-def test_a_finding_about_a_reversed_view_names_the_element_of_the_view():
+def test_finding_in_a_reversed_view_gives_the_index_in_the_view():
     report = gpukit.check(collide_kernel)[1, BLOCK](np.zeros(70, np.float32)[::-1])
     (found,) = report.errors
     assert (found.kind, found.array, found.index) == ("global-race", "out", (5,))
@@ -116,7 +116,7 @@ def collide_kernel(out):
     out[5] = cuda.threadIdx.x
 
 
-def test_a_transposed_array_gives_the_index_as_the_kernel_writes_it():
+def test_finding_in_a_transposed_array_gives_the_index_used_in_the_kernel():
     report = gpukit.check(collide_2d_kernel)[1, BLOCK](np.zeros((7, 5), np.float32).T)
     (found,) = report.errors
     assert (found.kind, found.index) == ("global-race", (2, 6))
@@ -127,20 +127,20 @@ def collide_2d_kernel(out):
     out[2, 6] = cuda.threadIdx.x
 
 
-def test_an_array_that_may_not_be_written_can_be_read():
+def test_read_only_array_can_be_read():
     x = np.broadcast_to(np.float32(4), (70,))
     out = np.zeros(70, np.float32)
     assert gpukit.check(double_kernel)[3, BLOCK](x, out).findings == []
     assert (out == 8).all()
 
 
-def test_an_array_passed_twice_may_be_changed_element_by_element():
+def test_array_passed_twice_may_be_modified_elementwise():
     x = np.arange(70, dtype=np.float32)
     assert gpukit.check(double_kernel)[3, BLOCK](x, x).findings == []
     np.testing.assert_array_equal(x, 2 * np.arange(70))
 
 
-def test_an_array_passed_twice_races_where_a_thread_reads_what_its_neighbour_writes():
+def test_array_passed_twice_races_when_a_thread_reads_what_its_neighbour_writes():
     x = np.arange(70, dtype=np.float32)
     report = gpukit.check(shift_kernel)[3, BLOCK](x, x)
     assert {f.kind for f in report.findings} & {"global-race", "warp-race"}
@@ -154,7 +154,7 @@ def test_two_arrays_do_not_race_with_each_other():
     np.testing.assert_array_equal(out, np.arange(1, 70))
 
 
-def test_views_that_overlap_race_where_they_share_elements():
+def test_overlapping_views_race_on_common_elements():
     whole = np.arange(71, dtype=np.float32)
     report = gpukit.check(double_kernel)[3, BLOCK](whole[1:], whole[:-1])
     assert {f.kind for f in report.findings} & {"global-race", "warp-race"}
@@ -168,7 +168,7 @@ def tuple_kernel(pair, outs):
         outs[1][i] = pair[0][i] - pair[1][i]
 
 
-def test_arrays_in_a_tuple_are_read_and_changed():
+def test_arrays_in_a_tuple_are_read_and_modified():
     x, y = np.arange(70, dtype=np.float32), np.ones(70, np.float32)
     outs = (np.zeros(70, np.float32), cuda.to_device(np.zeros(70, np.float32)))
     assert gpukit.check(tuple_kernel)[3, BLOCK]((x, y), outs).findings == []
@@ -251,7 +251,7 @@ def test_a_captured_array_is_read():
     np.testing.assert_array_equal(out, np.resize(TABLE, 70))
 
 
-def test_a_captured_array_has_an_end():
+def test_access_past_the_end_of_a_captured_array_is_found():
     (found,) = gpukit.check(captured_outside_kernel)[1, BLOCK](np.zeros(9, np.float32)).errors
     assert (found.kind, found.array, found.index) == ("out-of-bounds", "TABLE", (3,))
 
@@ -275,7 +275,7 @@ def test_a_device_function_may_read_a_captured_array(command):
     np.testing.assert_array_equal(out, TABLE)
 
 
-def test_an_array_that_a_device_function_captured_has_an_end():
+def test_access_past_the_end_of_an_array_captured_by_a_device_function_is_found():
     (found,) = gpukit.check(captured_by_a_function_kernel)[1, BLOCK](np.zeros(4, np.float32)).errors
     assert (found.kind, found.array, found.index) == ("out-of-bounds", "TABLE", (3,))
     assert found.source.strip() == "return TABLE[i]"
@@ -308,7 +308,7 @@ def referenced_kernel(particles, out):
     out[x] = other.mass + other.place[2]
 
 
-def test_a_name_for_a_record_reads_nothing_by_itself():
+def test_assigning_a_record_to_a_variable_reads_nothing():
     particles, out = np.ones(BLOCK, PARTICLE), np.full(BLOCK, np.nan, np.float32)
     assert gpukit.check(referenced_kernel)[1, BLOCK](particles, out).findings == []
     assert (out == 2).all()
@@ -332,7 +332,7 @@ def unset_field_kernel(out):
     out[x] = own.mass + own.place[1]
 
 
-def test_fields_are_watched_where_a_name_stands_for_the_record():
+def test_fields_accessed_through_a_record_variable_are_checked():
     report = gpukit.check(reference_race_kernel)[1, BLOCK](np.zeros(BLOCK, PAIR), np.zeros(BLOCK))
     assert (kinds(report), report.findings[0].array) == (["warp-race"], "records")
     report = gpukit.check(unset_field_kernel)[1, BLOCK](np.zeros(BLOCK, np.float32))
@@ -347,7 +347,7 @@ def followed_kernel(records, out):
     out[0] = other.left
 
 
-def test_a_record_found_by_a_field_stays_the_same_when_the_field_changes():
+def test_record_variable_keeps_its_record_when_the_index_field_changes():
     records, out = np.array([(5, 1), (7, 0)], PAIR), np.full(1, np.nan, np.float32)
     gpukit.check(followed_kernel)[1, 1](records, out)
     assert out[0] == 7

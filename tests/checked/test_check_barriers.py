@@ -1,4 +1,4 @@
-"""Where a missing barrier belongs: never inside an `if` that some threads of the block skip."""
+"""Where advice puts a missing barrier: never inside an `if` that diverges within a block."""
 
 import inspect
 import re
@@ -96,41 +96,41 @@ def in_place_kernel(x, out):
 
 
 def fix(kernel):
-    """Return the advice on the race of a kernel, with its lines counted from its decorator."""
+    """Return the advice on a kernel's race, with lines counted from the decorator."""
     arrays = np.ones(BLOCK, np.float32), np.ones(BLOCK, np.float32)
     (race,) = (f for f in gpukit.check(kernel)[1, BLOCK](*arrays).findings if f.array == "tile")
     first = inspect.getsourcelines(kernel.py_func)[1]
     return re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", race.fix)
 
 
-def test_barrier_of_a_tree_belongs_into_its_loop_and_outside_its_if():
+def test_advised_barrier_of_a_tree_is_inside_the_loop_and_outside_the_if():
     assert fix(tree_kernel).startswith(
         "put `cuda.syncthreads()` into the loop, after the `if` of line +9"
     )
 
 
-def test_if_is_split_where_the_loop_has_its_barrier_already():
+def test_advice_is_to_split_the_if_when_the_loop_already_has_a_barrier():
     assert fix(scan_kernel) == (
         "split the `if` of line +8, which some threads skip: one `if` for line +9, then "
         "`cuda.syncthreads()`, where all threads of the block reach it, then one for line +10"
     )
 
 
-def test_guard_around_a_write_and_a_read_is_split():
+def test_advice_is_to_split_a_guard_around_a_write_and_a_read():
     assert fix(guarded_kernel).startswith("split the `if` of line +4")
 
 
-def test_if_that_a_whole_block_takes_may_hold_a_barrier():
+def test_advised_barrier_may_be_inside_an_if_that_is_uniform_per_block():
     assert "between line +5 and line +6" in fix(first_block_kernel)
 
 
-def test_loop_that_some_threads_skip_gets_no_advice_about_its_if():
+def test_no_barrier_inside_a_loop_that_some_threads_skip_is_advised():
     assert "between line +6 and line +7" in fix(loop_in_guard_kernel)
 
 
-def test_barrier_between_two_loops_is_named_in_the_order_of_the_text():
+def test_advised_barrier_between_two_loops_names_their_lines_in_source_order():
     assert fix(two_loops_kernel).startswith("put `cuda.syncthreads()` between line +5 and line +7")
 
 
-def test_loop_that_has_its_barrier_is_told_to_read_before_it_writes():
+def test_advice_for_an_in_place_loop_with_a_barrier_is_to_read_before_writing():
     assert fix(in_place_kernel).startswith("read into a variable, call `cuda.syncthreads()`")

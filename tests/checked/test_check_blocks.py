@@ -1,4 +1,4 @@
-"""gpukit.check and many blocks: their order, grids in step, and one launch after another."""
+"""gpukit.check on many blocks: block order, cooperative grids, successive launches."""
 
 import threading
 
@@ -29,7 +29,7 @@ def slots_kernel(x, out, next_slot):
         out[cuda.atomic.add(next_slot, 0, 1)] = x[i]
 
 
-def test_an_answer_that_depends_on_the_order_of_blocks_is_a_warning():
+def test_result_that_depends_on_block_order_is_a_warning():
     x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     report = gpukit.check(slots_kernel)[3, BLOCK](x, out, np.zeros(1, np.int32))
     (found,) = report.findings
@@ -37,7 +37,7 @@ def test_an_answer_that_depends_on_the_order_of_blocks_is_a_warning():
     assert found.line == line_of(slots_kernel, "cuda.atomic.add")
 
 
-def test_other_orders_leave_the_arguments_as_the_usual_order_does():
+def test_runs_in_other_orders_do_not_change_the_results_of_the_launch():
     x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     slot = np.zeros(1, np.int32)
     gpukit.check(slots_kernel)[3, BLOCK](x, out, slot)
@@ -45,14 +45,14 @@ def test_other_orders_leave_the_arguments_as_the_usual_order_does():
     assert slot[0] == N
 
 
-def test_one_block_has_one_order():
+def test_single_block_is_run_once():
     x, out = np.arange(BLOCK, dtype=np.float32), np.zeros(BLOCK, np.float32)
     report = gpukit.check(slots_kernel)[1, BLOCK](x, out, np.zeros(1, np.int32))
     assert report.findings == []
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-def test_a_sum_by_atomics_depends_on_the_order_by_rounding_alone(dtype):
+def test_atomic_sum_that_differs_only_by_rounding_is_not_reported(dtype):
     x = (1000 * np.random.default_rng(7).normal(size=1000)).astype(dtype)
     total = np.zeros(1, dtype)
     found = [f.kind for f in gpukit.check(sum_kernel)[32, BLOCK](x, total).findings]
@@ -60,14 +60,14 @@ def test_a_sum_by_atomics_depends_on_the_order_by_rounding_alone(dtype):
     np.testing.assert_allclose(total[0], x.sum(dtype=np.float64), rtol=1e-3)
 
 
-def test_large_arguments_are_not_run_again(monkeypatch):
+def test_launches_with_large_arguments_are_not_run_again(monkeypatch):
     monkeypatch.setattr(order, "MOST_BYTES", 8)
     x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     report = gpukit.check(slots_kernel)[3, BLOCK](x, out, np.zeros(1, np.int32))
     assert report.findings == []
 
 
-# --- Grids that wait for each other ----------------------------------------------------------
+# --- Cooperative grids -----------------------------------------------------------------------
 
 
 @cuda.jit
@@ -92,28 +92,28 @@ def test_grid_sync_orders_the_blocks():
     np.testing.assert_array_equal(out, (np.arange(96) + BLOCK) % 96)
 
 
-def test_blocks_that_do_not_wait_race():
+def test_blocks_race_without_grid_sync():
     report = gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
     assert kinds(report) == ["global-race"]
     assert report.findings[0].blocks[0] != report.findings[0].blocks[1]
 
 
-def test_more_blocks_than_a_gpu_holds_cannot_wait_for_each_other():
+def test_cooperative_launch_of_more_blocks_than_can_be_resident_is_an_error():
     n = 10_000 * BLOCK
     report = gpukit.check(neighbours_kernel)[10_000, BLOCK](np.zeros(n), np.zeros(n))
     assert kinds(report) == ["launch-refused"]
 
 
-# --- One launch after another ----------------------------------------------------------------
+# --- Successive launches ---------------------------------------------------------------------
 
 
-def test_what_an_earlier_launch_wrote_is_no_race_in_a_later_one():
+def test_launches_in_sequence_do_not_race():
     x = np.zeros(96, np.int32)
     checker = gpukit.check(fill_kernel)[3, BLOCK]
     assert [checker(x).findings for _ in range(50)] == [[]] * 50
 
 
-def test_the_same_launch_gives_the_same_findings_each_time():
+def test_findings_are_reproducible():
     def once():
         return gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
 
@@ -121,7 +121,7 @@ def test_the_same_launch_gives_the_same_findings_each_time():
     assert [once().findings for _ in range(5)] == [first.findings] * 5
 
 
-def test_findings_do_not_change_where_the_clock_begins_again(monkeypatch):
+def test_findings_do_not_change_when_the_epoch_counter_wraps(monkeypatch):
     first = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
     monkeypatch.setattr(shadow_memory.MEMORY, "epoch", checker_state.LAST_EPOCH - 9)
     found = []
@@ -134,7 +134,7 @@ def test_findings_do_not_change_where_the_clock_begins_again(monkeypatch):
 
 @cuda.jit
 def three_readers_kernel(a, out):
-    """Let three threads read a[0], and then the first of them write it."""
+    """Three threads read a[0], then the first of them writes it."""
     tid = cuda.threadIdx.x
     if tid == 0:
         out[0] = a[0]
@@ -146,7 +146,7 @@ def three_readers_kernel(a, out):
         a[0] = 5
 
 
-def test_what_older_launches_left_in_shadow_memory_changes_no_finding(monkeypatch):
+def test_stale_shadow_memory_does_not_change_findings(monkeypatch):
     def found():
         return gpukit.check(three_readers_kernel)[1, BLOCK](np.zeros(1), np.zeros(4)).findings
 
@@ -162,7 +162,7 @@ def test_what_older_launches_left_in_shadow_memory_changes_no_finding(monkeypatc
         assert found() == first
 
 
-def test_two_threads_of_python_may_check_at_once():
+def test_two_python_threads_may_check_concurrently():
     wanted = gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
     wrong = []
 
@@ -183,9 +183,9 @@ def test_two_threads_of_python_may_check_at_once():
     assert wrong == []
 
 
-def test_profile_of_atomics_leaves_nothing_that_a_check_misreads():
+def test_check_after_a_profile_of_atomics_is_not_affected_by_it():
     x = np.arange(700, dtype=np.int32) % 40
-    for _ in range(3):  # the cells of one launch are used by the next
+    for _ in range(3):  # the next launch reuses the shadow cells of this one
         out = np.zeros(40, np.int32)
         assert kinds(gpukit.check(count_kernel)[3, 256](x, out)) == []
         gpukit.profile(count_kernel)[3, 256](x, out)
@@ -196,6 +196,6 @@ def store_first_kernel(a):
     a[cuda.threadIdx.x] = cuda.blockIdx.x
 
 
-def test_a_kernel_that_begins_with_a_store_is_told_block_by_block():
+def test_kernel_that_begins_with_a_store_is_recorded_block_by_block():
     (found,) = gpukit.check(store_first_kernel)[8, 32](np.zeros(32)).findings
     assert (found.kind, found.array) == ("global-race", "a")

@@ -1,4 +1,4 @@
-"""One mistake, one finding, as bad as it is: unset memory read in many lines, values not used."""
+"""One finding per mistake, with its severity: uninitialised reads, same-value races."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def unused_kernel(out):
     acc = cuda.local.array(2, np.float32)
     i = cuda.grid(1)
     first = acc[0]
-    half = first / np.float32(2)  # noqa: F841  (which nobody reads)
+    half = first / np.float32(2)  # noqa: F841  (never read)
     out[i] = np.float32(i)
 
 
@@ -101,38 +101,38 @@ def severities(kernel):
     return [f.severity for f in found if f.kind == "uninitialised-local"]
 
 
-def test_reads_of_one_unset_array_in_five_lines_are_one_finding():
+def test_reads_of_one_uninitialised_array_in_several_lines_are_one_finding():
     (found,) = findings(five_reads_kernel, output())
     first = found.line
     assert f"It is read in lines {first + 1}, {first + 2} and {first + 3} too." in found.message
     assert found.count == 4 * BLOCK
 
 
-def test_unset_arrays_are_a_finding_each():
+def test_each_uninitialised_array_is_one_finding():
     assert [f.array for f in findings(two_arrays_kernel, output())] == ["one", "two"]
 
 
-def test_unset_value_that_comes_to_nothing_is_a_warning():
+def test_uninitialised_value_that_is_never_used_is_a_warning():
     assert severities(unused_kernel) == ["warning"]
     assert severities(replaced_kernel) == ["warning"]
 
 
-def test_unset_value_that_reaches_memory_or_a_condition_is_an_error():
+def test_uninitialised_value_that_reaches_memory_or_a_condition_is_an_error():
     assert severities(used_later_kernel) == ["error"]
     assert severities(used_as_condition_kernel) == ["error"]
 
 
-def test_one_value_that_each_reader_has_written_itself_is_a_warning():
+def test_same_value_race_is_a_warning_when_every_reader_also_writes():
     for blocks in (1, 2):
         (found,) = findings(constant_kernel, np.zeros(1), output(blocks), blocks=blocks)
         assert (found.kind, found.severity) == ("same-value-race", "warning")
 
 
-def test_one_value_that_not_every_reader_has_written_is_an_error():
+def test_same_value_race_is_an_error_when_some_readers_do_not_write():
     kinds = {f.kind: f.severity for f in findings(constant_by_some_kernel, np.zeros(1), output())}
     assert "error" in kinds.values()
 
 
-def test_values_that_differ_are_an_error_though_each_reader_has_written_one():
+def test_writes_of_different_values_are_an_error_even_if_every_reader_writes():
     found = findings(different_kernel, np.zeros(1), output())
     assert {f.severity for f in found} == {"error"}

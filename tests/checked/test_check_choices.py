@@ -1,4 +1,4 @@
-"""gpukit.check and gpukit.profile of `a if condition else b`: only what is evaluated is told."""
+"""check and profile of `a if condition else b`: only evaluated operands are recorded."""
 
 import numpy as np
 import pytest
@@ -38,18 +38,18 @@ def wave():
     return np.sin(np.arange(N)).astype(np.float32)
 
 
-def test_choice_by_what_is_read_has_no_finding():
+def test_conditional_expression_on_loaded_values_has_no_findings():
     grad, x, out = wave(), wave()[::-1].copy(), cuda.device_array(N, np.float32)
     assert gpukit.check(relu_grad_kernel)[1, N](grad, x, out).findings == []
     np.testing.assert_array_equal(out.copy_to_host(), np.where(x > 0, grad, 0))
 
 
-def test_condition_that_reads_outside_is_found():
+def test_out_of_bounds_read_in_a_condition_is_found():
     (found,) = gpukit.check(relu_grad_kernel)[1, N](wave(), wave()[:-1], np.zeros(N)).errors
     assert (found.kind, found.array, found.index) == ("out-of-bounds", "x", (N - 1,))
 
 
-def test_condition_that_reads_what_another_thread_writes_is_a_race():
+def test_read_in_a_condition_of_what_another_thread_writes_is_a_race():
     @cuda.jit
     def kernel(x, out):
         i = cuda.threadIdx.x
@@ -61,19 +61,19 @@ def test_condition_that_reads_what_another_thread_writes_is_a_race():
 
 
 @pytest.mark.parametrize("kernel", [next_kernel, not_both_kernel, chain_kernel])
-def test_read_that_the_condition_guards_has_no_finding(kernel):
+def test_read_guarded_by_the_condition_has_no_findings(kernel):
     assert gpukit.check(kernel)[1, N](wave(), np.zeros(N, np.float32)).findings == []
 
 
 @pytest.mark.parametrize(("array", "access"), [("grad", "load"), ("x", "load"), ("out", "store")])
-def test_profile_counts_one_request_a_warp_and_four_sectors(array, access):
+def test_profile_counts_one_request_and_four_sectors_per_warp(array, access):
     arguments = wave(), wave(), np.zeros(N, np.float32)
     counts = gpukit.profile(relu_grad_kernel)[1, N](*arguments).arrays[array]
     counted = [counts[f"global_{access}_{what}"] for what in ("requests", "sectors")]
     assert counted == [N // 32, N // 8]
 
 
-def test_return_whose_condition_reads_is_checked_where_threads_take_turns():
+def test_return_on_a_loaded_condition_is_checked_when_threads_run_one_by_one():
     @cuda.jit
     def kernel(x, out):
         i = cuda.threadIdx.x

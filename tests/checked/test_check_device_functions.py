@@ -1,4 +1,4 @@
-"""Device functions under the checker: looked into in whichever way they were made."""
+"""Device functions under the checker, which instruments them however they were defined."""
 
 import linecache
 import types
@@ -124,13 +124,13 @@ def checked(kernel, out=None, places=None):
     out = np.zeros(N) if out is None else out
     places = np.arange(N) if places is None else places
     report = gpukit.check(kernel)[SHAPE](np.arange(float(N)), out, places)
-    assert report.notes == []  # nothing that was not looked at
+    assert report.notes == []  # every function was instrumented
     return [(f.kind, f.index) for f in report.findings]
 
 
 @ALL
 @pytest.mark.costly
-def test_a_device_function_is_no_finding_when_nothing_is_wrong(kernel):
+def test_correct_device_function_has_no_findings(kernel):
     out = np.zeros(N)
     assert checked(kernel, out) == []
     assert out.tolist() == list(range(N))
@@ -144,14 +144,14 @@ def test_a_race_in_a_device_function_is_found(kernel):
 
 
 @ALL
-def test_an_access_outside_in_a_device_function_is_found(kernel):
+def test_out_of_bounds_access_in_a_device_function_is_found(kernel):
     places = np.arange(N)
     places[5] = N
     assert {kind for kind, _ in checked(kernel, places=places)} == {"out-of-bounds"}
 
 
 @ALL
-def test_a_read_without_a_value_in_a_device_function_is_found(kernel):
+def test_uninitialised_read_in_a_device_function_is_found(kernel):
     kinds = [kind for kind, _ in checked(kernel, cuda.device_array(N, np.float64))]
     assert kinds == ["uninitialised-global"]
 
@@ -164,7 +164,7 @@ def counts(kernel):
 
 @ALL
 @pytest.mark.costly
-def test_a_device_function_counts_what_the_plain_form_counts(kernel):
+def test_counters_do_not_depend_on_how_the_device_function_is_compiled(kernel):
     assert counts(kernel) == counts(KERNELS["plain"]) == [6, 2, 4 * 8 * N]
 
 
@@ -186,7 +186,7 @@ def casting_kernel(x, out):
     out[i, 2] = whole(x[i] + np.float32(0.5))
 
 
-def test_signatures_cast_under_the_checker_as_they_do_without():
+def test_signatures_cast_arguments_as_in_a_plain_launch():
     plain, watched = np.zeros((4, 3)), np.zeros((4, 3))
     x = np.arange(4.0) + 0.3
     casting_kernel[1, 4](x, plain)
@@ -209,7 +209,7 @@ def recursive_kernel(out):
         fill_down(out, out.size - 1 - cuda.grid(1))
 
 
-def test_a_function_that_is_not_looked_into_is_named_and_gives_no_false_finding():
+def test_function_that_cannot_be_instrumented_is_named_in_a_note_without_false_findings():
     report = gpukit.check(recursive_kernel)[SHAPE](cuda.device_array(N, np.float64))
     assert report.findings == []
     assert [n for n in report.notes if "fill_down" in n and "was not checked" in n] == report.notes

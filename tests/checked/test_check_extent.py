@@ -1,4 +1,4 @@
-"""Outputs of which a part is written: a mistake, or meant so."""
+"""Partly written outputs: a mistake or intentional."""
 
 import numpy as np
 import pytest
@@ -67,11 +67,11 @@ WHOLES = {
 
 @pytest.mark.parametrize("launch", PARTS.values(), ids=PARTS)
 @pytest.mark.costly
-def test_a_part_that_is_meant_is_at_most_a_note(launch):
+def test_intentionally_partial_output_is_at_most_a_note(launch):
     assert severities(*launch) == ["info"]
 
 
 @pytest.mark.parametrize("launch", WHOLES.values(), ids=WHOLES)
 @pytest.mark.costly
-def test_an_end_that_is_left_out_is_a_warning(launch):
+def test_output_with_an_unwritten_end_is_a_warning(launch):
     assert severities(*launch) == ["warning"]

@@ -1,4 +1,4 @@
-"""gpukit.check and what fences and atomics put in order: flags, locks, the last one to come."""
+"""gpukit.check on ordering by fences and atomics: flags, locks, last-block patterns."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def waited_for_kernel(data, flag, out):
 @pytest.mark.parametrize(
     "kernel", [handed_over_kernel, handed_over_in_shared_memory_kernel, waited_for_kernel]
 )
-def test_flag_behind_a_fence_hands_data_over_when_the_reader_looks_at_it(kernel):
+def test_flag_set_after_a_fence_publishes_data_to_a_reader_that_tests_it(kernel):
     out = ints(1)
     assert kinds(gpukit.check(kernel)[1, THREADS](ints(1), ints(1), out)) == []
     assert out[0] == 7
@@ -140,7 +140,7 @@ def read_by_another_kernel(data, flag, out):
     ],
 )
 @pytest.mark.costly
-def test_flag_hands_nothing_over_when_a_part_of_the_protocol_is_missing(kernel):
+def test_flag_publishes_nothing_when_part_of_the_protocol_is_missing(kernel):
     report = gpukit.check(kernel)[1, THREADS](ints(1), ints(1), ints(THREADS))
     (found,) = [f for f in report.findings if f.severity == "error"]
     assert (found.kind, found.array) == ("global-race", "data")
@@ -162,19 +162,19 @@ def locked_kernel(total, lock, fenced):
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_lock_puts_what_it_guards_in_order(blocks):
+def test_lock_orders_the_accesses_it_protects(blocks):
     total = ints(1)
     assert kinds(gpukit.check(locked_kernel)[blocks, THREADS](total, ints(1), True)) == []
     assert total[0] == blocks * THREADS
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_lock_that_is_given_back_without_a_fence_is_a_race(blocks):
+def test_lock_released_without_a_fence_is_a_race(blocks):
     report = gpukit.check(locked_kernel)[blocks, THREADS](ints(1), ints(1), False)
     assert "global-race" in kinds(report)
 
 
-# --- The last one to come -----------------------------------------------------------------------
+# --- Last block to arrive ------------------------------------------------------------------------
 
 
 @cuda.jit
@@ -205,7 +205,7 @@ def last_thread_kernel(x, parts, count, total):
 
 
 @pytest.mark.parametrize(("kernel", "blocks"), [(last_block_kernel, 5), (last_thread_kernel, 1)])
-def test_last_one_to_come_may_read_what_all_others_wrote(kernel, blocks):
+def test_last_to_arrive_may_read_what_all_others_wrote(kernel, blocks):
     x, count, total = np.ones(blocks * THREADS, np.int32), ints(1), ints(1)
     assert kinds(gpukit.check(kernel)[blocks, THREADS](x, ints(THREADS), count, total)) == []
     assert (total[0], count[0]) == (blocks * THREADS, 0)
@@ -240,7 +240,7 @@ def test_last_block_may_write_what_all_others_read_before():
     )
 
 
-def test_last_block_may_not_write_what_others_read_afterwards():
+def test_last_block_must_not_write_what_others_read_afterwards():
     n = 3 * THREADS
     report = gpukit.check(updated_too_early_kernel)[3, THREADS](ints(1), ints(n), ints(1))
     assert kinds(report) == ["global-race"]

@@ -1,4 +1,4 @@
-"""Outputs that only data may write: a flag that nobody raised is not an output left unwritten."""
+"""Data-dependent outputs: a flag that no thread set is not an unwritten output."""
 
 import numpy as np
 import pytest
@@ -201,19 +201,19 @@ def name(kernel):
 
 
 def kinds(kernel, *arguments):
-    """Return the kinds of findings; where a mode has nothing done, blocks are idle."""
+    """Return the kinds of findings, without those on blocks that a mode leaves idle."""
     found = gpukit.check(kernel)[SHAPE](*arguments).findings
     return [f.kind for f in found if f.kind != "idle-threads"]
 
 
 @pytest.mark.parametrize("kernel", FLAGS, ids=name)
 @pytest.mark.costly
-def test_a_flag_that_no_thread_has_reason_to_raise_is_no_finding(kernel):
+def test_flag_that_no_thread_sets_is_no_finding(kernel):
     assert kinds(kernel, np.arange(float(N)), 1000.0, np.zeros(N, np.int32)) == []
 
 
 @pytest.mark.parametrize("kernel", WITH_ANOTHER, ids=name)
-def test_an_output_that_data_never_chooses_is_no_finding(kernel):
+def test_output_that_no_data_selects_is_no_finding(kernel):
     arguments = np.arange(float(N)), 1000.0, np.zeros(N, np.int32), np.zeros(N, np.int32)
     assert kinds(kernel, *arguments) == []
 
@@ -244,7 +244,7 @@ def sum_or_nothing_kernel(x, flag, out):
 
 
 @pytest.mark.parametrize("kernel", [reversed_guard_kernel, beyond_the_grid_kernel], ids=name)
-def test_an_output_is_a_warning_when_the_shape_keeps_every_thread_from_it(kernel):
+def test_output_that_the_launch_shape_never_reaches_is_a_warning(kernel):
     x, out = np.ones(N), np.zeros(N)
     found = gpukit.check(kernel)[SHAPE](x, out).findings
     assert [(f.kind, f.severity, f.array) for f in found if f.kind != "idle-threads"] == [
@@ -252,14 +252,14 @@ def test_an_output_is_a_warning_when_the_shape_keeps_every_thread_from_it(kernel
     ]
 
 
-def test_an_output_beside_a_flag_is_a_warning_when_the_shape_keeps_every_thread_from_it():
+def test_output_next_to_a_flag_is_a_warning_when_the_launch_shape_never_reaches_it():
     found = gpukit.check(sum_or_nothing_kernel)[SHAPE](
         np.ones(N), np.zeros(1), np.zeros(N)
     ).warnings
     assert [(f.kind, f.array) for f in found] == [("never-written", "out")]
 
 
-def test_a_flag_in_memory_without_a_value_is_a_note_when_no_thread_raises_it():
+def test_uninitialised_flag_that_no_thread_sets_is_a_note():
     flag = cuda.device_array(1, np.int32)
     found = gpukit.check(plain_if_kernel)[SHAPE](np.arange(float(N)), 1000.0, flag).findings
     assert [(f.kind, f.severity) for f in found] == [("never-written", "info")]

@@ -1,4 +1,4 @@
-"""Which warps of a launch read and write nothing: a report counts them."""
+"""Idle warps and blocks, which access no memory."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def idle(kernel, first, last):
         (383, 384, 11),
     ],
 )
-def test_a_warp_is_idle_where_none_of_its_threads_touches_memory(first, last, count):
+def test_warp_is_idle_when_none_of_its_threads_accesses_memory(first, last, count):
     assert idle(copy_kernel, first, last) == count
 
 
@@ -50,7 +50,7 @@ def test_warps_that_skip_a_shuffle_are_idle():
     assert idle(one_warp_kernel, 0, 0) == 4 * 2
 
 
-def test_the_count_is_kept_in_json_and_added_up_over_launches():
+def test_idle_warps_survive_json_and_are_summed_over_launches():
     x, out = np.ones(96, np.float32), np.zeros(96, np.float32)
     one = gpukit.check(copy_kernel)[1, 96](x, out, 0, 32)
     assert Report.from_json(one.to_json()).idle_warps == 2
@@ -70,17 +70,17 @@ def printing_kernel(n):
 
 
 @cuda.jit(device=True)
-def said(n):
+def prints(n):
     print(n)
 
 
 @cuda.jit
 def kernel_that_prints_in_a_device_function(n):
     if cuda.grid(1) < n:
-        said(n)
+        prints(n)
 
 
-def test_a_block_is_idle_when_it_touches_no_memory_and_prints_nothing():
+def test_block_is_idle_when_it_accesses_no_memory_and_prints_nothing():
     assert [f.kind for f in gpukit.check(silent_kernel)[1, 1](1).findings] == ["idle-threads"]
 
 

@@ -1,4 +1,4 @@
-"""gpukit.check: which kernels it takes, shapes of blocks, functions, and launches that fail."""
+"""gpukit.check: accepted kernels, block shapes, device functions, failed launches."""
 
 import numpy as np
 import pytest
@@ -38,20 +38,20 @@ def race_3d_kernel(out):
     out[z, y] = x
 
 
-def test_a_block_of_two_axes_covers_rows_and_columns():
+def test_two_dimensional_block_covers_rows_and_columns():
     out = np.zeros((13, 19), np.int32)
     assert gpukit.check(places_2d_kernel)[(3, 4), (8, 4)](out).findings == []
     np.testing.assert_array_equal(out, 100 * np.arange(13)[:, None] + np.arange(19))
 
 
-def test_a_block_of_three_axes_covers_all_three():
+def test_three_dimensional_block_covers_all_axes():
     out = np.zeros((3, 5, 7), np.int32)
     assert gpukit.check(places_3d_kernel)[(2, 2, 2), (4, 3, 2)](out).findings == []
     z, y, x = np.indices(out.shape)
     np.testing.assert_array_equal(out, 100 * z + 10 * y + x)
 
 
-def test_a_finding_names_the_threads_of_a_block_of_three_axes():
+def test_finding_gives_three_dimensional_thread_indices():
     report = gpukit.check(race_3d_kernel)[1, (3, 2, 2)](np.zeros((2, 2), np.int32))
     (found,) = report.errors
     assert found.kind == "global-race"
@@ -90,14 +90,14 @@ def test_two_views_of_dynamic_shared_memory_do_not_race_with_each_other():
     np.testing.assert_array_equal(out, 11 * ((np.arange(BLOCK) + 1) % BLOCK))
 
 
-def test_dynamic_shared_memory_ends_where_the_launch_says():
+def test_dynamic_shared_memory_is_bounded_by_the_launch_configuration():
     report = gpukit.check(two_views_kernel)[1, BLOCK, 0, 4 * BLOCK + 40](np.zeros(BLOCK))
     assert [(f.kind, f.line) for f in report.errors if "10 * tx" in f.source] == [
         ("out-of-bounds", line_of(two_views_kernel, "10 * tx"))
     ]
 
 
-def test_two_arrays_of_dynamic_shared_memory_are_the_same_memory():
+def test_two_arrays_of_dynamic_shared_memory_alias_each_other():
     report = gpukit.check(two_types_kernel)[1, BLOCK, 0, 4 * BLOCK](np.zeros(BLOCK, np.int32))
     assert {f.kind for f in report.findings} & {"shared-race", "warp-race"}
 
@@ -143,7 +143,7 @@ def tail_sum_kernel(x, out):
         out[i] = tail_sum(x, i)
 
 
-def test_a_finding_in_a_device_function_names_its_line_there():
+def test_finding_in_a_device_function_gives_its_line_in_that_function():
     report = gpukit.check(calls_kernel)[1, BLOCK](np.zeros(3, np.int32))
     (found,) = report.errors
     assert found.kind == "global-race"
@@ -151,7 +151,7 @@ def test_a_finding_in_a_device_function_names_its_line_there():
     assert found.source == "out[0] = value"
 
 
-def test_a_recursive_device_function_gives_the_right_answer():
+def test_recursive_device_function_gives_the_right_result():
     out = np.zeros(11, np.int64)
     assert gpukit.check(fibonacci_kernel)[1, BLOCK](out).findings == []
     assert out.tolist() == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55]
@@ -173,7 +173,7 @@ def plain_kernel(x, out):
 
 
 class Dispatcher:
-    """What gpukit.check needs to know of a kernel of numba.cuda."""
+    """The attributes of a numba.cuda kernel that gpukit.check uses."""
 
     def __init__(self, function):
         self.py_func = function
@@ -189,7 +189,7 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_a_kernel_of_any_target_and_a_plain_function_are_taken(kernel):
+def test_kernels_of_all_targets_and_plain_functions_are_accepted(kernel):
     x, out = numbers(), np.zeros(N, np.float32)
     report = gpukit.check(kernel)[launch.ceil_div(N, BLOCK), BLOCK](x, out)
     assert (report.kernel, report.findings) == ("plain_kernel", [])
@@ -212,20 +212,20 @@ def test_a_lambda_may_be_a_device_function():
     np.testing.assert_array_equal(out, 2 * x)
 
 
-def test_a_lambda_that_returns_a_value_is_no_kernel():
+def test_lambda_that_returns_a_value_is_rejected_as_a_kernel():
     with pytest.raises(errors.Invalid, match="cannot return a value") as raised:
         gpukit.check(lambda out: out[0])[1, 1](numbers())
     assert raised.value.kernel == "<lambda>"
 
 
-# --- Launches that cannot be -----------------------------------------------------------------
+# --- Invalid launches ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("sizes", "reason"),
     [((1, 2048), "2048"), (((1, 70000), 32), "70000"), ((1, (1, 1, 65)), "65"), ((1, 0), "0")],
 )
-def test_a_launch_that_a_gpu_refuses_is_a_finding_and_runs_nothing(sizes, reason):
+def test_invalid_launch_configuration_is_a_finding_and_runs_nothing(sizes, reason):
     out = np.zeros(N, np.float32)
     report = gpukit.check(plain_kernel)[sizes](numbers(), out)
     (found,) = report.findings
@@ -243,12 +243,12 @@ def test_too_much_dynamic_shared_memory_is_a_finding():
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_a_wrong_number_of_arguments_is_refused_by_name(count):
+def test_wrong_number_of_arguments_is_rejected_naming_the_kernel(count):
     with pytest.raises(errors.ArgumentError, match="plain_kernel takes 2 arguments"):
         gpukit.check(plain_kernel)[3, BLOCK](*[numbers()] * count)
 
 
-def test_an_argument_of_a_wrong_type_is_refused():
+def test_argument_of_an_unsupported_type_is_rejected():
     with pytest.raises(errors.ArgumentError, match="plain_kernel"):
         gpukit.check(plain_kernel)[3, BLOCK](object(), numbers())
 
@@ -269,7 +269,7 @@ def wrong_types_kernel(out):
 
 
 @pytest.mark.parametrize("kernel", [unknown_name_kernel, yields_kernel, wrong_types_kernel])
-def test_an_error_of_compilation_is_that_of_a_plain_launch(kernel):
+def test_compilation_error_is_that_of_a_plain_launch(kernel):
     with pytest.raises(errors.CompileError) as plain:
         kernel[1, 1](numbers())
     with pytest.raises(type(plain.value)) as checked:

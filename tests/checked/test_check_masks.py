@@ -1,4 +1,4 @@
-"""gpukit.check and conditions that only some threads of a row meet."""
+"""gpukit.check on conditions that only some threads of a row satisfy."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def write_twice_kernel(first, second, memory, first_step, second_step, shift):
 
 
 def masks():
-    """Flags of threads in equal steps, in runs, and at random."""
+    """Draw thread masks: strided, contiguous, and random."""
     stepped = st.builds(
         lambda first, step: np.arange(THREADS) % step == first % step,
         st.integers(0, 40),
@@ -51,9 +51,9 @@ def masks():
 
 
 def hazards(earlier, later, first_step, second_step, shift):
-    """How bad it is that threads of an earlier statement and of a later one touch one element.
+    """Return the severity of an earlier and a later statement accessing one element.
 
-    Lines that have an error get no warning too.
+    Lines with an error get no additional warning.
     """
     owner = {i * first_step: i for i in np.flatnonzero(earlier)}
     pairs = [(owner.get(i * second_step + shift, i), i) for i in np.flatnonzero(later)]
@@ -67,8 +67,8 @@ def races(report):
     return {found.severity for found in report.findings if "race" in found.kind}
 
 
-def assert_told(report, memory, seen, writers, readers, write_step, read_step, shift):
-    """Check what some threads wrote into memory of -1 and others read into -7, and its races."""
+def assert_recorded(report, memory, seen, writers, readers, write_step, read_step, shift):
+    """Compare results (writes into -1, reads into -7) and races with a model of the accesses."""
     assert races(report) == hazards(writers, readers, write_step, read_step, shift)
     expected = np.full(400, -1)
     expected[: THREADS * write_step : write_step][writers] = np.flatnonzero(writers)
@@ -82,19 +82,19 @@ STEPS = st.integers(1, 3)
 
 @given(masks(), masks(), STEPS, STEPS, st.integers(0, 70))
 @settings(max_examples=60, deadline=None)
-def test_reads_of_what_other_threads_of_a_mask_wrote_are_races(
+def test_masked_reads_of_what_other_threads_wrote_are_races(
     writers, readers, write_step, read_step, shift
 ):
     memory, seen = np.full(400, -1, np.int32), np.full(THREADS, -7, np.int32)
     report = gpukit.check(write_then_read_kernel)[1, THREADS](
         writers, readers, memory, seen, write_step, read_step, shift
     )
-    assert_told(report, memory, seen, writers, readers, write_step, read_step, shift)
+    assert_recorded(report, memory, seen, writers, readers, write_step, read_step, shift)
 
 
 @given(masks(), masks(), STEPS, STEPS, st.integers(0, 70))
 @settings(max_examples=60, deadline=None)
-def test_writes_of_two_masks_to_one_element_are_races(
+def test_writes_under_two_masks_to_one_element_are_races(
     first, second, first_step, second_step, shift
 ):
     memory = np.zeros(400, np.int32)
@@ -104,7 +104,7 @@ def test_writes_of_two_masks_to_one_element_are_races(
     assert races(report) == hazards(first, second, first_step, second_step, shift)
 
 
-def test_a_race_behind_a_condition_names_the_threads_that_meet_it():
+def test_race_under_a_condition_names_threads_that_satisfy_it():
     @cuda.jit
     def kernel(memory, seen):
         i = cuda.threadIdx.x
@@ -118,7 +118,7 @@ def test_a_race_behind_a_condition_names_the_threads_that_meet_it():
     assert found.threads == ((36, 0, 0), (3, 0, 0)) or found.threads == ((3, 0, 0), (36, 0, 0))
 
 
-def test_threads_that_do_not_meet_a_condition_reach_nothing_outside():
+def test_threads_that_fail_a_condition_are_not_out_of_bounds():
     @cuda.jit
     def kernel(a):
         i = cuda.threadIdx.x
@@ -130,7 +130,7 @@ def test_threads_that_do_not_meet_a_condition_reach_nothing_outside():
     assert a.tolist() == [2.0, *[1.0] * 7] * 8
 
 
-def test_only_the_threads_that_meet_a_condition_are_outside():
+def test_only_threads_that_satisfy_a_condition_are_counted_as_out_of_bounds():
     @cuda.jit
     def kernel(a):
         i = cuda.threadIdx.x
@@ -180,7 +180,7 @@ def loop_behind_a_condition_kernel(lengths, x, out):
         out[i] = total
 
 
-def test_loops_and_conditions_behind_a_condition_give_the_same_answer():
+def test_nested_loops_and_conditions_give_the_results_of_a_plain_launch():
     rng = np.random.default_rng(5)
     lengths, x = rng.integers(0, 6, 77).astype(np.int32), rng.random((5, 77), np.float32)
     out, kept = np.full(77, -1, np.float32), x.copy()
@@ -191,7 +191,7 @@ def test_loops_and_conditions_behind_a_condition_give_the_same_answer():
     np.testing.assert_allclose(out, expected, rtol=1e-6)
 
 
-def test_conditions_on_shared_memory_are_told_by_the_row():
+def test_conditions_on_shared_memory_are_recorded_row_by_row():
     @cuda.jit
     def kernel(x, out):
         tile = cuda.shared.array(64, np.float32)

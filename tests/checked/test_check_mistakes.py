@@ -1,4 +1,4 @@
-"""gpukit.check and what a kernel's text cannot mean; the bugs themselves are in the corpus."""
+"""gpukit.check on mistakes visible in the source; the corpus holds the bugs themselves."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.compiler import texts
 MISTAKES = {"lost-value", "no-effect", "zero-division", "stale-constant"}
 NOTHING = 0
 
-# Bodies of `kernel(a, n, x)` with an array, an integer and a float, in which nothing is lost.
+# Bodies of `kernel(a, n, x)` (array, integer, float) without such a mistake.
 FINE = [
     "x = 2 * x\na[0] = x",
     "while n > 0:\n    n //= 2\n    a[0] += 1",
@@ -45,7 +45,7 @@ def mistakes(kernel, *arguments):
 
 @pytest.mark.parametrize("body", FINE)
 @pytest.mark.costly
-def test_nothing_is_said_of_a_value_that_is_used(body):
+def test_used_value_has_no_findings(body):
     kernel = texts.kernel_of(body, "a, n, x", NOTHING=NOTHING, twice=twice)
     assert mistakes(kernel, np.zeros(8), 5, 1.5) == []
 
@@ -62,19 +62,19 @@ LOST = [
 
 @pytest.mark.parametrize("body", LOST)
 @pytest.mark.costly
-def test_a_parameter_that_is_set_and_not_read_again_is_named(body):
+def test_parameter_assigned_and_never_read_again_is_named(body):
     kernel = texts.kernel_of(body, "a, n, x")
     (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     assert (found.kind, found.severity) == ("lost-value", "warning")
     assert "`x`" in found.message or "`a`" in found.message
 
 
-def test_a_global_that_did_not_change_is_not_named_when_a_kernel_is_launched_again():
+def test_unchanged_global_is_not_reported_at_the_next_launch():
     kernel = texts.kernel_of("a[0] = TABLE[1] * SCALE", TABLE=np.arange(3.0), SCALE=np.nan)
     assert [mistakes(kernel, np.zeros(8)) for _ in range(2)] == [[], []]
 
 
-def test_a_new_kernel_takes_the_new_value_of_a_global():
+def test_new_kernel_captures_the_current_value_of_a_global():
     table = np.arange(3.0)
     for _ in range(2):
         kernel = texts.kernel_of("a[0] = TABLE[1]", TABLE=table)
@@ -84,7 +84,7 @@ def test_a_new_kernel_takes_the_new_value_of_a_global():
         table += 1
 
 
-def test_a_changed_global_is_named_once_with_its_first_line():
+def test_changed_global_is_reported_once_at_its_first_use():
     kernel = texts.kernel_of("a[0] = SCALE\na[1] = SCALE", SCALE=2.0)
     assert mistakes(kernel, np.zeros(8)) == []
     kernel.py_func.__globals__["SCALE"] = 3.0
@@ -104,7 +104,7 @@ WITHOUT_EFFECT = {
 
 @pytest.mark.parametrize("body", WITHOUT_EFFECT)
 @pytest.mark.costly
-def test_a_statement_without_an_effect_is_found_with_what_to_write(body):
+def test_statement_without_effect_is_found_with_a_fix(body):
     kernel = texts.kernel_of(f"{body}\na[1] = x", "a, n, x", twice=twice)
     (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     what, fix = WITHOUT_EFFECT[body]
@@ -118,7 +118,7 @@ def compares(a):
     return a[1]
 
 
-def test_a_statement_without_an_effect_is_found_in_a_device_function():
+def test_statement_without_effect_is_found_in_a_device_function():
     kernel = texts.kernel_of("a[2] = compares(a)", "a, n, x", compares=compares)
     (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     assert (found.kind, found.kernel, found.source[:9]) == ("no-effect", "compares", "a[0] == 3")

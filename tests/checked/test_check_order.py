@@ -1,4 +1,4 @@
-"""gpukit.check runs the blocks in other orders, unless no order of atomics could show."""
+"""gpukit.check runs blocks in another order if order-dependent atomics could show."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def count_in_shared_kernel(keys, out):
     if cuda.threadIdx.x == 0:
         mine[0] = 0
     cuda.syncthreads()
-    place = cuda.atomic.add(mine, 0, 1)  # its own block's: others do not change it
+    place = cuda.atomic.add(mine, 0, 1)  # private to the block: other blocks do not change it
     out[cuda.grid(1)] = keys[cuda.blockIdx.x * cuda.blockDim.x + place]
 
 
@@ -78,7 +78,7 @@ def drawing_kernel(states, out):
 
 
 @cuda.jit("int64(int64[::1], int64, int64)", device=True)
-def after(numbers, i, steps):  # calls itself, so the checker does not see inside
+def after(numbers, i, steps):  # recursive, so the checker does not instrument it
     numbers[i] = numbers[i] * 5 + 1
     if steps > 1:
         return after(numbers, i, steps - 1)
@@ -98,8 +98,8 @@ def simulated_kernel(states, out):
 
 
 @pytest.fixture
-def compared(monkeypatch):
-    """The launches whose blocks ran in other orders."""
+def compared_launches(monkeypatch):
+    """Return the list of launches whose blocks ran in another order."""
     launches = []
 
     def compare(launch, *rest):
@@ -117,37 +117,37 @@ def checked(kernel, dtype=np.int32):
 
 
 @pytest.mark.parametrize("kernel", [count_kernel, count_in_shared_kernel])
-def test_atomics_that_no_order_can_change_are_run_once(kernel, compared):
+def test_order_independent_atomics_are_run_once(kernel, compared_launches):
     assert checked(kernel).findings == []
-    assert compared == []
+    assert compared_launches == []
 
 
 @pytest.mark.parametrize(
     "kernel", [queue_kernel, mixed_kernel, last_kernel, last_by_function_kernel, fenced_kernel]
 )
-def test_atomics_that_an_order_may_change_are_run_again(kernel, compared):
+def test_order_dependent_atomics_are_run_in_another_order(kernel, compared_launches):
     checked(kernel)
-    assert len(compared) == 1
+    assert len(compared_launches) == 1
 
 
-def test_atomics_on_floats_are_run_again(compared):
+def test_float_atomics_are_run_in_another_order(compared_launches):
     checked(count_kernel, np.float32)
-    assert len(compared) == 1
+    assert len(compared_launches) == 1
 
 
 @pytest.mark.parametrize("kernel", [queue_kernel, mixed_kernel, last_kernel])
-def test_answer_that_depends_on_the_order_is_found(kernel):
+def test_order_dependent_result_is_found(kernel):
     assert [f.kind for f in checked(kernel).findings] == ["block-order"]
 
 
 def states():
-    made = np.zeros(BLOCKS * THREADS, STATE)
-    made["seed"] = np.arange(made.size) + 5
-    return made
+    arrays = np.zeros(BLOCKS * THREADS, STATE)
+    arrays["seed"] = np.arange(arrays.size) + 5
+    return arrays
 
 
 @pytest.mark.parametrize(
-    ("kernel", "made"),
+    ("kernel", "make_arrays"),
     [
         (drawing_kernel, states),
         (recursive_kernel, lambda: np.arange(BLOCKS * THREADS)),
@@ -155,8 +155,10 @@ def states():
     ],
 )
 @pytest.mark.costly
-def test_arrays_that_functions_write_are_as_before_when_blocks_run_again(kernel, made, compared):
-    given, out = made(), np.zeros(1, np.int64)
-    found = gpukit.check(kernel)[BLOCKS, THREADS](given, out).findings
+def test_arrays_written_by_functions_are_restored_before_blocks_run_again(
+    kernel, make_arrays, compared_launches
+):
+    arrays, out = make_arrays(), np.zeros(1, np.int64)
+    found = gpukit.check(kernel)[BLOCKS, THREADS](arrays, out).findings
     assert "block-order" not in {f.kind for f in found}
-    assert len(compared) == 1
+    assert len(compared_launches) == 1

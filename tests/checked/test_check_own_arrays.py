@@ -1,4 +1,4 @@
-"""gpukit.check and arrays that are made under an if, in a loop, or in a device function."""
+"""gpukit.check on arrays declared in an if, in a loop or in a device function."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,18 @@ import gpukit
 from gpukit import cuda
 from tests.compiler.test_own_arrays import KERNELS, arguments
 
-# Not worth a line here: what numba makes of `t + 1`, and what a kernel leaves alone on purpose.
-BESIDE = {"float64"}
+# Irrelevant here: the type that Numba infers for `t + 1`.
+IGNORED = {"float64"}
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.py_func.__name__)
 @pytest.mark.costly
-def test_nothing_is_found_in_a_right_kernel_and_its_result_is_the_same(kernel):
+def test_correct_kernel_has_no_findings_and_the_result_of_a_plain_launch(kernel):
     a, out = arguments()
     kernel[2, 32](a, out)
-    given, checked = arguments()
-    report = gpukit.check(kernel)[2, 32](given, checked)
-    assert {f.kind for f in report.findings} <= BESIDE
+    inputs, checked = arguments()
+    report = gpukit.check(kernel)[2, 32](inputs, checked)
+    assert {f.kind for f in report.findings} <= IGNORED
     np.testing.assert_array_equal(checked, out)
 
 
@@ -66,9 +66,9 @@ def unset_shared_in_loop(out):
 @cuda.jit
 def unset_in_rebound_parameter(out):
     i = cuda.grid(1)
-    given = out
+    inputs = out
     out = cuda.local.array(2, float32)
-    given[i] = out[1]
+    inputs[i] = out[1]
 
 
 UNSET = [
@@ -82,7 +82,7 @@ UNSET = [
 
 @pytest.mark.parametrize(("kernel", "array", "index"), UNSET, ids=lambda k: str(k))
 @pytest.mark.costly
-def test_read_of_what_nobody_wrote_is_found_under_the_arrays_own_name(kernel, array, index):
+def test_uninitialised_read_is_reported_with_the_name_of_the_array(kernel, array, index):
     report = gpukit.check(kernel)[2, 32](np.zeros(64, np.float32))
     kind = "uninitialised-shared" if "shared" in kernel.py_func.__name__ else "uninitialised-local"
     assert [(f.kind, f.array, f.index) for f in report.findings] == [(kind, array, index)]
@@ -99,7 +99,7 @@ def too_far_in_one_branch(out):
     out[i] = 1
 
 
-def test_index_is_outside_the_array_of_its_own_branch():
+def test_out_of_bounds_index_refers_to_the_array_of_the_branch_taken():
     report = gpukit.check(too_far_in_one_branch)[2, 32](np.zeros(64, np.float32))
     (found,) = [f for f in report.findings if f.kind == "out-of-bounds"]
     assert (found.array, found.index, found.count) == ("own", (5,), 10)
@@ -134,9 +134,9 @@ def races(kernel):
     return [(f.kind, f.array) for f in report.findings if f.kind.endswith("race")]
 
 
-def test_race_between_two_calls_of_a_function_with_one_shared_array_is_found():
+def test_race_between_two_calls_of_a_function_on_its_shared_array_is_found():
     assert races(twice_in_a_row) == [("shared-race", "tile")]
 
 
-def test_calls_with_other_types_have_each_a_shared_array_of_their_own():
+def test_calls_with_different_types_have_separate_shared_arrays():
     assert races(twice_with_other_types) == []

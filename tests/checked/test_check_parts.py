@@ -1,4 +1,4 @@
-"""gpukit.check and statements that write many elements at once: rows, parts, slices."""
+"""gpukit.check on statements that write many elements: rows and slices."""
 
 import numpy as np
 import pytest
@@ -31,19 +31,19 @@ def one_slice_kernel(out):
 
 
 @pytest.mark.parametrize("kernel", [row_kernel, slice_kernel])
-def test_rows_that_are_written_whole_have_no_finding(kernel):
+def test_whole_row_writes_have_no_findings(kernel):
     out = cuda.device_array((ROWS, 3), np.float32)
     assert gpukit.check(kernel)[1, ROWS](out).findings == []
     assert (out.copy_to_host() == 5).all()
 
 
-def test_columns_that_are_written_whole_have_no_finding():
+def test_whole_column_writes_have_no_findings():
     out = cuda.device_array((3, ROWS), np.float32)
     assert gpukit.check(ellipsis_kernel)[1, ROWS](out).findings == []
 
 
 @pytest.mark.parametrize("kernel", [collide_kernel, one_slice_kernel])
-def test_two_threads_that_write_one_row_are_a_race(kernel):
+def test_two_threads_writing_one_row_are_a_race(kernel):
     (found,) = gpukit.check(kernel)[1, 64](np.zeros((1, 3), np.float32)).errors
     assert (found.kind, found.array) == ("global-race", "out")
 
@@ -65,12 +65,12 @@ def read_and_add_kernel(out, seen):
 
 
 @pytest.mark.parametrize("kernel", [read_and_slice_kernel, read_and_add_kernel])
-def test_reading_an_element_of_a_row_that_is_written_is_a_race(kernel):
+def test_reading_an_element_of_a_row_that_another_thread_writes_is_a_race(kernel):
     (found,) = gpukit.check(kernel)[1, 64](np.zeros((2, 64)), np.zeros(64)).errors
     assert (found.kind, found.array, found.index) == ("global-race", "out", (0, 1))
 
 
-def test_row_that_is_added_to_is_no_output_that_was_forgotten():
+def test_row_updated_in_place_is_not_reported_as_unwritten():
     @cuda.jit
     def kernel(out):
         out[0] += 5
@@ -96,13 +96,13 @@ def next_whole_row_kernel(count, out):
 
 
 @pytest.mark.parametrize("kernel", [next_row_kernel, next_whole_row_kernel])
-def test_index_of_a_slice_is_worked_out_once(kernel):
+def test_index_of_a_slice_is_evaluated_once(kernel):
     count, out = np.zeros(1, np.int32), np.zeros((8, 3), np.float32)
     gpukit.check(kernel)[1, 4](count, out)
     assert (count[0], out[:, 0].tolist()) == (4, [5] * 4 + [0] * 4)
 
 
-def test_value_of_a_slice_is_worked_out_before_its_index():
+def test_value_of_a_slice_assignment_is_evaluated_before_its_index():
     @cuda.jit
     def kernel(count, out):
         out[cuda.atomic.add(count, 0, 1), :] = cuda.atomic.add(count, 0, 1)
@@ -113,13 +113,13 @@ def test_value_of_a_slice_is_worked_out_before_its_index():
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
-def test_ellipsis_beside_all_indices_is_an_element(command):
+def test_ellipsis_with_all_indices_is_a_single_element(command):
     out = np.zeros(ROWS, np.float32)
     command(ellipsis_kernel)[1, ROWS](out)
     assert out.tolist() == [5] * ROWS
 
 
-def test_race_on_an_element_behind_an_ellipsis_is_found():
+def test_race_on_an_element_indexed_with_an_ellipsis_is_found():
     @cuda.jit
     def kernel(out):
         out[..., 0] = cuda.threadIdx.x
@@ -134,7 +134,7 @@ def changed_row_kernel(a, row):
 
 
 @pytest.mark.parametrize("row", [2, 5, -3])
-def test_a_part_outside_that_is_changed_in_place_stops_a_plain_launch(row):
+def test_out_of_bounds_slice_update_stops_a_plain_launch(row):
     whole = np.ones((9, 3), np.float32)
     with pytest.raises(errors.OutOfBounds, match=f"index {row} is outside"):
         changed_row_kernel[1, 1](whole[3:5], row)
@@ -142,7 +142,7 @@ def test_a_part_outside_that_is_changed_in_place_stops_a_plain_launch(row):
 
 
 @pytest.mark.parametrize("row", [2, 5, 2**31])
-def test_a_part_outside_that_is_changed_in_place_is_a_finding(row):
+def test_out_of_bounds_slice_update_is_a_finding(row):
     whole = np.ones((9, 3), np.float32)
     (found,) = gpukit.check(changed_row_kernel)[1, 1](whole[3:5], row).errors
     assert (found.kind, found.index) == ("out-of-bounds", (row,))
@@ -161,7 +161,7 @@ def shift_kernel(a):
     shift(a[1:], cuda.grid(1))
 
 
-def test_a_finding_in_an_inlined_function_has_the_names_that_stand_there():
+def test_finding_in_an_inlined_function_uses_the_names_of_that_function():
     (found,) = gpukit.check(shift_kernel)[1, 32](np.zeros(32, np.float32)).errors
     assert (found.array, found.index) == ("values", (31,))
     assert "`if k < values.shape[0]:`" in found.fix

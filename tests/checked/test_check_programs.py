@@ -1,8 +1,8 @@
-"""gpukit.check on kernels that run a program from an array, against the definition of a race.
+"""gpukit.check on kernels that interpret a program, against the definition of a race.
 
-A step lets each thread read, write or add to one shared element, or do nothing; a barrier may
-follow. Two accesses of different threads to one element with no barrier in between are a race,
-unless both read or both are atomics.
+In a step each thread reads, writes or atomically adds to one shared element, or does nothing; a
+barrier may follow. Two accesses of different threads to one element without a barrier in between
+are a race, unless both are reads or both are atomics.
 """
 
 from itertools import combinations
@@ -41,7 +41,7 @@ def program_kernel(ops, places, barriers, out):
 
 
 def is_racy(ops, places, barriers):
-    """Tell whether two accesses clash, by looking at every pair of them."""
+    """Return whether any pair of accesses conflicts."""
     epochs = np.concatenate([[0], np.cumsum(barriers)[:-1]])
     accesses = [
         (epochs[step], places[step, t], t, ops[step, t])
@@ -56,7 +56,7 @@ def is_racy(ops, places, barriers):
 
 @st.composite
 def programs(draw):
-    """Programs in which few threads do something, so that about half of them have no race."""
+    """Draw programs with few active threads, so that about half of them have no race."""
     steps = draw(st.integers(1, 5))
     ops, places = np.zeros((2, steps, THREADS), np.int32)
     for step in range(steps):
@@ -84,14 +84,14 @@ def written(*steps):
 @example(written({0: WRITE}, {0: ADD}, {1: ADD}))
 @example(written({0: ADD}, {0: READ}, {0: WRITE}, {0: ADD}))
 @pytest.mark.slow
-def test_launch_has_a_finding_if_and_only_if_two_accesses_clash(program):
+def test_launch_has_a_finding_if_and_only_if_two_accesses_conflict(program):
     found = gpukit.check(program_kernel)[1, THREADS](*program, np.full(THREADS, -1)).findings
     assert bool(found) == is_racy(*program)
     assert {f.kind for f in found} <= {"shared-race", "warp-race", "atomic-race", "same-value"}
 
 
 @pytest.mark.parametrize("racy", [False, True])
-def test_programs_of_both_kinds_are_made(racy):
+def test_generated_programs_are_both_racy_and_race_free(racy):
     from hypothesis import find
 
     find(programs(), lambda program: is_racy(*program) is racy)

@@ -1,4 +1,4 @@
-"""gpukit.check and races that are easily overlooked: who read before, and who is named."""
+"""gpukit.check on races with earlier readers, and the accesses that findings name."""
 
 import numba
 import numpy as np
@@ -11,7 +11,7 @@ from tests.checked.reports import kinds
 BLOCK = 32
 
 
-# --- Blocks that read what another one writes ----------------------------------------------------
+# --- Blocks that read what another block writes --------------------------------------------------
 
 
 @cuda.jit
@@ -44,18 +44,18 @@ def smooth_kernel(a):
 
 @pytest.mark.parametrize("kernel", [add_right_kernel, tree_kernel, smooth_kernel])
 @pytest.mark.costly
-def test_element_that_its_writer_reads_too_is_a_race_when_another_block_has_read_it(kernel):
+def test_write_races_with_a_read_by_another_block_even_if_the_writer_reads_too(kernel):
     report = gpukit.check(kernel)[4, BLOCK](np.ones(4 * BLOCK))
     (found,) = [f for f in report.findings if f.kind == "global-race"]
     assert found.array == "a"
 
 
 @pytest.mark.parametrize("kernel", [tree_kernel, smooth_kernel])
-def test_element_that_its_writer_reads_too_is_no_race_in_one_block(kernel):
+def test_read_and_write_by_one_block_is_no_global_race(kernel):
     assert kinds(gpukit.check(kernel)[1, BLOCK](np.ones(BLOCK))) == []
 
 
-# --- More readers than are kept ----------------------------------------------------------------
+# --- More readers than shadow memory stores ------------------------------------------------------
 
 
 @cuda.jit
@@ -71,7 +71,7 @@ def third_reader_kernel(out):
         s[5] = 1
 
 
-def test_reader_of_another_warp_is_a_race_when_two_of_the_writers_warp_have_read_before():
+def test_reader_of_another_warp_races_after_two_readers_of_the_writers_warp():
     report = gpukit.check(third_reader_kernel)[1, 64](np.zeros(64, np.float32))
     assert kinds(report) == ["shared-race"]
     assert report.findings[0].threads == ((0, 0, 0), (40, 0, 0))
@@ -121,7 +121,7 @@ def test_atomic_race_says_which_of_the_two_accesses_is_atomic(kernel, early, lat
     assert late in two
 
 
-# --- Functions that were compiled before the check -----------------------------------------------
+# --- Functions compiled before the check ---------------------------------------------------------
 
 
 @numba.njit
@@ -137,7 +137,7 @@ def neighbours_kernel(out):
     out[t] = neighbour(tile, t)
 
 
-def test_race_is_found_in_a_function_that_numba_compiled_before():
+def test_race_is_found_in_a_function_that_was_already_compiled():
     assert neighbour(np.arange(64), 63) == 0
     (found,) = gpukit.check(neighbours_kernel)[1, 64](np.zeros(64, np.float32)).errors
     assert found.kind == "shared-race"
@@ -154,7 +154,7 @@ def strided_writes_kernel(a):
     a[t] = s[t]
 
 
-def test_every_second_element_written_over_by_others_is_a_race():
+def test_strided_overlapping_writes_are_a_race():
     (found,) = gpukit.check(strided_writes_kernel)[1, 64](np.zeros(64)).findings
     assert (found.kind, found.array) == ("shared-race", "s")
 
@@ -171,6 +171,6 @@ def sum_of_one_thread_kernel(a):
         a[0] = total
 
 
-def test_loop_of_one_thread_over_what_others_write_is_a_race():
+def test_loop_of_one_thread_over_elements_that_others_write_is_a_race():
     (found,) = gpukit.check(sum_of_one_thread_kernel)[1, 64](np.zeros(1)).findings
     assert (found.kind, found.array) == ("shared-race", "s")

@@ -1,4 +1,4 @@
-"""Records under the checker: each field is read and written byte by byte, however it is reached."""
+"""Records under the checker: accesses are tracked per byte, however a field is reached."""
 
 import numpy as np
 import pytest
@@ -135,7 +135,7 @@ def by_a_device_function(source, target, i_of):
     set_props(target[i_of[i]], source[i].props)
 
 
-# Kernels, with the fields of a record of 80 bytes that they write, and how many bytes these have.
+# Kernels with the fields of an 80-byte record that they write, and the sizes of these.
 PROPS, ID, PAIR_, PAIRS, MATRIX = (
     ("props", 24),
     ("id", 8),
@@ -180,12 +180,12 @@ def launched(run, kernel, i_of=None, target=None):
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
 @pytest.mark.costly
-def test_a_store_through_a_record_is_no_finding_when_each_thread_has_its_own(kernel):
+def test_store_through_a_record_has_no_findings_when_each_thread_has_its_own(kernel):
     assert launched(gpukit.check, kernel).findings == []
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
-def test_a_store_through_a_record_is_a_race_when_two_threads_have_one(kernel):
+def test_store_through_a_record_is_a_race_when_two_threads_have_the_same(kernel):
     i_of = np.arange(N)
     i_of[5] = 2
     found = launched(gpukit.check, kernel, i_of).findings
@@ -195,7 +195,7 @@ def test_a_store_through_a_record_is_a_race_when_two_threads_have_one(kernel):
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
 @pytest.mark.costly
-def test_a_store_through_a_record_does_under_the_checker_what_it_does_without(kernel):
+def test_store_through_a_record_gives_the_results_of_a_plain_launch(kernel):
     plain, checked = records(2), records(2)
     kernel[1, N](records(1), plain, np.arange(N))
     launched(gpukit.check, kernel, target=checked)
@@ -222,7 +222,7 @@ def read_field_kernel(target, out, which):
 
 @pytest.mark.parametrize("kernel", STORES, ids=name)
 @pytest.mark.costly
-def test_a_field_has_a_value_just_when_it_was_stored(kernel):
+def test_field_is_initialised_exactly_when_it_was_stored(kernel):
     unset = []
     for which, field in enumerate(REC.names):
         target = cuda.device_array(N, REC)
@@ -235,7 +235,7 @@ def test_a_field_has_a_value_just_when_it_was_stored(kernel):
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
 @pytest.mark.costly
-def test_a_store_through_a_record_counts_the_bytes_that_it_writes(kernel):
+def test_store_through_a_record_counts_the_bytes_written(kernel):
     wanted = PARTS.get(kernel) or (
         REC.itemsize if len(STORES[kernel]) > 3 else sum(n for _, n in STORES[kernel])
     )
@@ -246,36 +246,36 @@ def test_a_store_through_a_record_counts_the_bytes_that_it_writes(kernel):
 
 @cuda.jit
 def pair_of_unset_kernel(out):
-    made = cuda.local.array(1, PAIR_TYPE)
-    made[0].a = cuda.threadIdx.x
-    out[cuda.threadIdx.x] = made[0]
+    pairs = cuda.local.array(1, PAIR_TYPE)
+    pairs[0].a = cuda.threadIdx.x
+    out[cuda.threadIdx.x] = pairs[0]
 
 
 @cuda.jit
 def pair_kernel(out):
-    made = cuda.local.array(1, PAIR_TYPE)
-    made[0].a = cuda.threadIdx.x
-    made[0].b = 2
-    out[cuda.threadIdx.x] = made[0]
+    pairs = cuda.local.array(1, PAIR_TYPE)
+    pairs[0].a = cuda.threadIdx.x
+    pairs[0].b = 2
+    out[cuda.threadIdx.x] = pairs[0]
 
 
 @cuda.jit
 def padded_kernel(out):
-    made = cuda.local.array(1, PADDED_TYPE)
-    made[0].flag = cuda.threadIdx.x
-    made[0].value = 2
-    out[cuda.threadIdx.x] = made[0]
+    records = cuda.local.array(1, PADDED_TYPE)
+    records[0].flag = cuda.threadIdx.x
+    records[0].value = 2
+    out[cuda.threadIdx.x] = records[0]
 
 
 PAIR_TYPE = PAIR
 PADDED_TYPE = np.dtype([("flag", np.int8), ("value", np.float64)], align=True)
 
 
-def test_a_record_that_is_copied_is_read_in_all_fields():
+def test_copying_a_record_reads_all_fields():
     found = gpukit.check(pair_of_unset_kernel)[1, N](np.zeros(N, PAIR)).findings
     assert [f.kind for f in found] == ["uninitialised-local"]
 
 
 @pytest.mark.parametrize(("kernel", "dtype"), [(pair_kernel, PAIR), (padded_kernel, PADDED_TYPE)])
-def test_a_record_whose_fields_have_values_can_be_copied_whatever_lies_between_them(kernel, dtype):
+def test_initialised_record_can_be_copied_despite_uninitialised_padding(kernel, dtype):
     assert gpukit.check(kernel)[1, N](np.zeros(N, dtype)).findings == []

@@ -1,4 +1,4 @@
-"""gpukit.check while a launch runs: what stops it, and what survives."""
+"""gpukit.check during a launch: out-of-bounds accesses, exceptions, endless blocks, Ctrl-C."""
 
 import gc
 import signal
@@ -31,7 +31,7 @@ def read_outside_kernel(x, out):
     out[i] = x[i + 1]
 
 
-def test_nothing_outside_an_array_is_touched():
+def test_out_of_bounds_accesses_do_not_touch_memory():
     whole = np.zeros(211, np.float32)
     gpukit.check(unguarded_kernel)[3, BLOCK](whole[70:140], np.zeros(1, np.int32))
     assert (whole[70:140] == 7).all()
@@ -39,7 +39,7 @@ def test_nothing_outside_an_array_is_touched():
     assert not whole[140:].any()
 
 
-def test_what_is_wrong_after_an_access_outside_is_found_too():
+def test_findings_after_an_out_of_bounds_access_are_reported():
     report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
     assert [(f.kind, f.line, f.array) for f in report.errors] == [
         ("out-of-bounds", line_of(unguarded_kernel, "out[i] = 7"), "out"),
@@ -47,19 +47,19 @@ def test_what_is_wrong_after_an_access_outside_is_found_too():
     ]
 
 
-def test_every_access_outside_is_counted_and_the_first_named():
+def test_out_of_bounds_accesses_are_counted_and_the_first_is_named():
     report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
     found = report.errors[0]
     assert (found.count, found.index) == (96 - N, (N,))
     assert (found.threads, found.blocks) == (((6, 0, 0),), ((2, 0, 0),))
 
 
-def test_an_access_far_outside_is_a_finding():
+def test_access_far_out_of_bounds_is_a_finding():
     report = gpukit.check(far_outside_kernel)[1, BLOCK](np.zeros(N, np.float32))
     assert "out-of-bounds" in kinds(report)
 
 
-def test_a_read_outside_leaves_the_other_elements_right():
+def test_out_of_bounds_read_leaves_other_results_correct():
     x, out = np.arange(BLOCK, dtype=np.float32), np.zeros(BLOCK, np.float32)
     report = gpukit.check(read_outside_kernel)[1, BLOCK](x, out)
     assert kinds(report) == ["out-of-bounds"]
@@ -87,7 +87,7 @@ def divergent_kernel(out):
         out[tx] = 2
 
 
-def test_a_kernel_that_raises_is_a_finding_at_its_line():
+def test_exception_in_a_kernel_is_a_finding_at_its_line():
     report = gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), 40)
     (found,) = report.errors
     assert (found.kind, found.line) == ("raised", line_of(raises_kernel, "raise ValueError"))
@@ -102,12 +102,12 @@ def test_blocks_before_the_one_that_raises_have_written():
     assert not out[64:].any()
 
 
-def test_a_kernel_that_did_not_raise_may_be_checked_after_one_that_did():
+def test_check_works_after_a_kernel_that_raised():
     assert gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), 40).errors
     assert gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), -1).findings == []
 
 
-def test_a_divergent_barrier_stops_the_launch_there():
+def test_divergent_barrier_stops_the_launch():
     out = np.zeros(BLOCK, np.int32)
     report = gpukit.check(divergent_kernel)[1, BLOCK](out)
     (found,) = report.errors
@@ -126,26 +126,26 @@ def endless_after_race_kernel(out, go):
         out[1] = 1
 
 
-def test_a_block_that_does_not_end_after_a_finding_is_stopped_with_a_note(monkeypatch):
+def test_endless_block_after_a_finding_is_stopped_with_a_note(monkeypatch):
     monkeypatch.setattr(checked_launch, "_PATIENCE", 0.2)
     report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.ones(1, np.int32))
     assert "global-race" in kinds(report)
     assert report.notes == ["The launch was stopped: after these findings a block did not end."]
 
 
-def test_a_block_that_ends_has_no_note():
+def test_block_that_terminates_has_no_note():
     report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.zeros(1, np.int32))
     assert "global-race" in kinds(report)
     assert report.notes == []
 
 
-def test_the_main_thread_frees_no_timer_of_a_launch(monkeypatch):
-    """A Ctrl-C that came in a callback of its death would be lost: Python ignores errors there."""
+def test_main_thread_frees_no_timer_of_a_launch(monkeypatch):
+    """A Ctrl-C in a finalizer would be lost: Python ignores exceptions there."""
     timers = []
 
     class Timer(threading.Timer):
-        def __init__(self, *given):
-            super().__init__(*given)
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
             timers.append(weakref.ref(self))
 
     monkeypatch.setattr(threading, "Timer", Timer)
@@ -155,7 +155,7 @@ def test_the_main_thread_frees_no_timer_of_a_launch(monkeypatch):
         assert timers
         end = time.monotonic() + 10
         while any(timer() for timer in timers) and time.monotonic() < end:
-            time.sleep(0.01)  # their threads end
+            time.sleep(0.01)  # let timer threads end
         assert [timer() for timer in timers] == [None] * len(timers)
     finally:
         gc.enable()
@@ -192,7 +192,7 @@ print(launch(0) is not None)
 @pytest.mark.parametrize("command", ["check", "profile"])
 @pytest.mark.parametrize("barrier", ["pass", "cuda.syncthreads()"])
 @pytest.mark.slow
-def test_ctrl_c_stops_a_watched_launch_and_the_process_lives(
+def test_ctrl_c_stops_a_checked_launch_and_the_process_survives(
     fresh_python, tmp_path, command, barrier
 ):
     path = tmp_path / "endless.py"

@@ -1,4 +1,4 @@
-"""gpukit.check notes sums of floats whose last bits depend on the order of threads."""
+"""gpukit.check notes float sums whose rounding depends on the order of threads."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_a_difference_of_floats_is_noted_too():
     assert noted(difference_kernel, 1, np.float32) == ["cuda.atomic.sub(out, 0, x[i])"]
 
 
-def test_a_sum_in_shared_memory_is_noted_and_one_adder_per_element_is_not():
+def test_sum_in_shared_memory_is_noted_unless_each_element_has_one_adder():
     assert noted(shared_kernel, 2, np.float32) == ["cuda.atomic.add(part, 0, x[cuda.grid(1)])"]
 
 
@@ -93,11 +93,11 @@ def test_a_line_is_noted_once():
         (largest_kernel, 1, np.float32),
     ],
 )
-def test_sums_that_every_order_makes_alike_are_not_noted(kernel, size, dtype):
+def test_order_independent_sums_are_not_noted(kernel, size, dtype):
     assert noted(kernel, size, dtype) == []
 
 
-def test_the_note_says_what_to_do():
+def test_note_has_advice():
     report = gpukit.check(total_kernel)[2, 64](np.ones(N, np.float32), np.zeros(1, np.float32))
     (found,) = report.findings
     assert "fixed order" in found.fix

@@ -1,7 +1,7 @@
-"""gpukit.check and tiles that every row of a block reads: known readers must hide nothing.
+"""gpukit.check on tiles that every row of a block reads.
 
-The reads of a loop are told all at once, and those of which enough readers are known are not
-looked at again until somebody writes (`checked/engine/shadow_areas.py`).
+Reads in a loop are recorded in bulk, and skipped once enough readers are known, until the next
+write (`checked/engine/shadow_areas.py`). No race may be missed because of this.
 """
 
 import inspect
@@ -13,11 +13,11 @@ import gpukit
 from gpukit import cuda
 
 SIDE = 16
-MEET = "        cuda.syncthreads()\n"
+BARRIER = "        cuda.syncthreads()\n"
 TEXT = '''
 @cuda.jit
 def kernel(out):
-    """Every thread reads a whole column of the tile, all rows the same ones."""
+    """Every thread reads a whole column of the tile; all rows read the same columns."""
     tile = cuda.shared.array((16, 16), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     {fill}
@@ -35,8 +35,8 @@ FULL = "tile[ty, tx] = ty"
 FIRST, AGAIN = "total += tile[k, tx]", "total += tile[k, tx]  # again"
 
 
-def check(tmp_path, fill=FULL, between="pass", after="pass"):
-    """The errors of a kernel with these lines, as (kind, what stands in the two lines)."""
+def check_text(tmp_path, fill=FULL, between="pass", after="pass"):
+    """Return the errors of a kernel with these statements, as (kind, text of the two lines)."""
     path = tmp_path / "tiles.py"
     head = "import numpy as np\nfrom gpukit import cuda\n"
     path.write_text(head + TEXT.format(fill=fill, between=between, after=after), encoding="utf-8")
@@ -47,23 +47,23 @@ def check(tmp_path, fill=FULL, between="pass", after="pass"):
     return [(f.kind, {lines[f.line].strip(), lines[f.other_line].strip()}) for f in report.errors]
 
 
-def test_tile_that_is_only_read_has_no_finding(tmp_path):
-    assert check(tmp_path) == []
+def test_tile_that_is_only_read_has_no_findings(tmp_path):
+    assert check_text(tmp_path) == []
 
 
-def test_write_between_barriers_has_no_finding(tmp_path):
+def test_write_between_barriers_has_no_findings(tmp_path):
     between = "cuda.syncthreads()\n    tile[ty, tx] = 1\n    cuda.syncthreads()"
-    assert check(tmp_path, between=between) == []
+    assert check_text(tmp_path, between=between) == []
 
 
 @pytest.mark.parametrize("write", ["tile[ty, tx] = 1", "tile[15 - ty, tx] = 1", "tile[tx, ty] = 1"])
 @pytest.mark.costly
 def test_write_after_the_reads_of_all_rows_is_a_race(tmp_path, write):
     races = [("shared-race", {write, line}) for line in (AGAIN, FIRST)]
-    assert check(tmp_path, after=write) == races  # the rows run one after the other
+    assert check_text(tmp_path, after=write) == races  # rows run one after the other
 
 
-def test_where_two_barriers_are_missing_the_first_is_named_first():
+def test_first_of_two_missing_barriers_is_reported_first():
     a = np.ones((32, 32), np.float32)
     found = gpukit.check(no_barrier_kernel)[(2, 2), (16, 16)](a, a, np.zeros_like(a)).errors[0]
     _, first = inspect.getsourcelines(no_barrier_kernel.py_func)
@@ -93,11 +93,11 @@ def no_barrier_kernel(a, b, out):
 def test_write_of_one_thread_between_two_loops_is_a_race_with_the_second(tmp_path, place):
     write = f"tile[{place[0]}, {place[1]}] = 1"
     between = f"cuda.syncthreads()\n    if tx == 5 and ty == 5:\n        {write}"
-    assert check(tmp_path, between=between) == [("shared-race", {write, AGAIN})]
+    assert check_text(tmp_path, between=between) == [("shared-race", {write, AGAIN})]
 
 
-def test_element_that_nobody_wrote_is_one_finding_for_all_lines(tmp_path):
-    found = check(tmp_path, fill="if ty < 15:\n        tile[ty, tx] = ty")
+def test_uninitialised_element_is_one_finding_for_all_lines_that_read_it(tmp_path):
+    found = check_text(tmp_path, fill="if ty < 15:\n        tile[ty, tx] = ty")
     assert found == [("uninitialised-shared", {FIRST, ""})]
 
 
@@ -111,7 +111,7 @@ def shifted_kernel(x, out):
     tile[i] = 0  # read by another warp in this interval
 
 
-def test_row_of_stores_meets_the_readers_of_its_elements():
+def test_stores_of_a_row_race_with_earlier_readers_of_its_elements():
     x, out = np.ones(256, np.float32), np.zeros(256, np.float32)
     (found,) = gpukit.check(shifted_kernel)[1, 256](x, out).errors
     lines, first = inspect.getsourcelines(shifted_kernel.py_func)

@@ -1,4 +1,4 @@
-"""Array functions are launches: gpukit.check, profile and play look at them as at kernels."""
+"""Array functions (vectorize, guvectorize) under check, profile and play."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def numbers(*shape):
     return np.ones(shape, np.float32)
 
 
-def test_a_right_array_function_has_no_finding():
+def test_correct_array_function_has_no_findings():
     report = gpukit.check(add)(numbers(N), numbers(N))
     assert (report.findings, report.kernel, report.grid) == ([], "add", (2, 1, 1))
 
@@ -42,29 +42,29 @@ def test_a_checked_array_function_writes_its_output():
     np.testing.assert_array_equal(out, np.full(N, 3))
 
 
-def test_an_access_outside_a_subarray_is_found():
+def test_out_of_bounds_access_to_a_subarray_is_found():
     (found,) = gpukit.check(moved)(numbers(3, 5)).errors
     assert (found.kind, found.index, found.count) == ("out-of-bounds", (5,), 3)
     assert (found.kernel, found.source.strip()) == ("moved", "out[i + 1] = x[i]")
 
 
-def test_an_output_that_is_read_before_it_is_written_is_found():
+def test_uninitialised_read_of_an_output_is_found():
     (found,) = gpukit.check(summed)(numbers(3, 5)).errors
     assert (found.kind, found.array) == ("uninitialised-global", "out")
 
 
-def test_an_array_function_that_writes_over_what_others_read_races():
+def test_array_function_that_overwrites_what_others_read_races():
     memory = cuda.to_device(numbers(N))
     report = gpukit.check(add)(memory[1:], memory[:-1], out=memory[1:])
     assert {f.kind for f in report.errors} == {"global-race"}
 
 
-def test_a_profile_counts_what_an_array_function_moves():
+def test_profile_counts_the_bytes_an_array_function_moves():
     total = gpukit.profile(add)(numbers(N), numbers(N)).total
     assert total["global_bytes_asked"] == 3 * N * 4
 
 
-def test_every_call_in_a_checked_process_is_seen():
+def test_every_call_in_a_checked_process_is_checked():
     with process.checking() as reports:
         add(numbers(N), numbers(N))
         summed(numbers(2, 4))
@@ -72,11 +72,11 @@ def test_every_call_in_a_checked_process_is_seen():
     assert [r.kernel for r in reports] == ["add", "summed", "add", "add"]
 
 
-def test_a_command_says_that_an_array_function_takes_no_launch_configuration():
+def test_launch_configuration_for_an_array_function_is_rejected():
     with pytest.raises(errors.LaunchError, match=r"write gpukit\.check\(add\)\(\*arguments\)"):
         gpukit.check(add)[1, 32]
 
 
-def test_a_command_says_that_a_call_without_elements_launches_nothing():
+def test_array_function_call_without_elements_is_rejected():
     with pytest.raises(errors.LaunchError, match="add was called with no element"):
         gpukit.check(add)(numbers(0), numbers(0))

@@ -1,4 +1,4 @@
-"""gpukit.check and memory that holds no value: who writes device_array, and who is noticed."""
+"""gpukit.check on uninitialised device memory: what initialises it, and which reads are found."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def count_kernel(out):
 
 
 def unset(n=N):
-    """Device memory that holds no value."""
+    """Return uninitialised device memory."""
     return cuda.device_array(n, np.float32)
 
 
 def unset_reads(x):
-    """Read all of x under the checker; return (how many elements had no value, the first)."""
+    """Read x under the checker; return the number of uninitialised elements, and the first."""
     blocks = launch.ceil_div(x.shape[0], BLOCK)
     report = gpukit.check(copy_kernel)[blocks, BLOCK](x, np.zeros(x.shape[0], np.float32))
     assert {f.kind for f in report.findings} <= {"uninitialised-global"}
@@ -45,89 +45,89 @@ def test_reading_fresh_device_memory_is_found_at_every_element():
     assert unset_reads(unset()) == (N, (0,))
 
 
-def test_what_was_copied_to_the_device_has_values():
+def test_to_device_initialises_the_array():
     assert unset_reads(cuda.to_device(np.ones(N, np.float32))) == (0, None)
 
 
-def test_copy_to_device_gives_values():
+def test_copy_to_device_initialises_the_array():
     x = unset()
     x.copy_to_device(np.ones(N, np.float32))
     assert unset_reads(x) == (0, None)
 
 
-def test_copy_to_a_slice_gives_values_to_the_slice_only():
+def test_copy_to_a_slice_initialises_only_the_slice():
     x = unset()
     x[:40].copy_to_device(np.ones(40, np.float32))
     assert unset_reads(x) == (30, (40,))
 
 
-def test_assignment_to_a_slice_gives_values_to_the_slice_only():
+def test_assignment_to_a_slice_initialises_only_the_slice():
     x = unset()
     x[10:] = np.float32(3)
     assert unset_reads(x) == (10, (0,))
 
 
-def test_assignment_with_steps_leaves_what_lies_between():
+def test_strided_assignment_does_not_initialise_the_gaps():
     x = unset()
     x[::2] = np.float32(3)
     assert unset_reads(x) == (35, (1,))
 
 
-def test_assignment_of_one_element_gives_one_value():
+def test_assignment_of_one_element_initialises_one_element():
     x = unset()
     x[0] = 3
     assert unset_reads(x) == (69, (1,))
 
 
-def test_memset_gives_values():
+def test_memset_initialises_the_array():
     x = unset()
     cuda.cudadrv.driver.device_memset(x, 0, x.nbytes)
     assert unset_reads(x) == (0, None)
 
 
-def test_device_copy_gives_values():
+def test_device_to_device_copy_initialises_the_array():
     x = unset()
     x.copy_to_device(cuda.to_device(np.ones(N, np.float32)))
     assert unset_reads(x) == (0, None)
 
 
-def test_a_launch_that_nobody_watches_may_write_anything():
+def test_unchecked_launch_counts_as_initialising_its_arguments():
     x = unset()
     fill_kernel[3, BLOCK](x, 0, 1)
     assert unset_reads(x) == (0, None)
 
 
-def test_an_unwatched_launch_on_a_slice_speaks_for_the_whole_array():
+def test_unchecked_launch_on_a_slice_counts_as_initialising_the_whole_array():
     x = unset()
     fill_kernel[3, BLOCK](x[:5], 0, 5)
     assert unset_reads(x) == (0, None)
 
 
-def test_a_checked_launch_that_writes_part_gives_values_to_that_part():
+def test_checked_launch_initialises_only_what_it_writes():
     x = unset()
     gpukit.check(fill_kernel)[3, BLOCK](x, 5, 33)
     assert unset_reads(x) == (N - 28, (0,))
 
 
-def test_two_checked_launches_that_write_half_each_give_values_to_all():
+def test_two_checked_launches_that_write_half_each_initialise_all():
     x = unset()
     gpukit.check(fill_kernel)[3, BLOCK](x, 0, 33)
     gpukit.check(fill_kernel)[3, BLOCK](x, 33, N)
     assert unset_reads(x) == (0, None)
 
 
-def test_a_profiled_launch_gives_values_as_an_unwatched_one():
+def test_profiled_launch_counts_as_initialising_its_arguments():
     x = unset()
     gpukit.profile(fill_kernel)[3, BLOCK](x, 0, N)
     assert unset_reads(x) == (0, None)
 
 
-def test_reading_twice_is_found_twice():
+def test_second_launch_reports_uninitialised_reads_again():
     x = unset()
     assert unset_reads(x) == unset_reads(x) == (N, (0,))
 
 
-def test_memory_that_is_given_again_is_fresh_again():
+def test_reallocated_memory_is_uninitialised_again():
     for _ in range(5):
         x = unset()
         assert unset_reads(x)[0] == N
@@ -135,7 +135,7 @@ def test_memory_that_is_given_again_is_fresh_again():
         assert unset_reads(x)[0] == 0
 
 
-def test_memory_of_a_freed_array_is_not_blamed_on_its_next_owner():
+def test_initialisation_state_of_a_freed_array_does_not_carry_over():
     for _ in range(20):
         fresh = unset()
         del fresh
@@ -143,18 +143,18 @@ def test_memory_of_a_freed_array_is_not_blamed_on_its_next_owner():
 
 
 @pytest.mark.parametrize("n", [1, 31, 33, N])
-def test_a_view_is_unset_where_its_array_is(n):
+def test_view_is_uninitialised_where_its_base_array_is(n):
     x = unset()
     x[:1] = np.float32(3)
     assert unset_reads(x[:n]) == (n - 1, (1,) if n > 1 else None)
 
 
-def test_an_atomic_reads_memory_without_a_value():
+def test_atomic_on_uninitialised_memory_is_found():
     report = gpukit.check(count_kernel)[3, BLOCK](unset())
     assert [(f.kind, f.count) for f in report.errors] == [("uninitialised-global", N)]
 
 
-def test_memory_that_is_written_before_it_is_read_is_no_finding():
+def test_memory_written_before_it_is_read_has_no_findings():
     assert gpukit.check(write_first_kernel)[3, BLOCK](unset()).findings == []
 
 
@@ -190,21 +190,21 @@ def read_left_kernel(records, out):
 @pytest.mark.parametrize(
     ("reader", "found"), [(read_left_kernel, []), (read_right_kernel, ["uninitialised-global"])]
 )
-def test_a_field_has_a_value_once_it_is_written_itself(reader, found):
+def test_field_is_initialised_only_by_a_write_to_it(reader, found):
     records = cuda.device_array(N, PAIR)
     gpukit.check(one_field_kernel)[3, BLOCK](records)
     report = gpukit.check(reader)[3, BLOCK](records, np.zeros(N, np.float32))
     assert [f.kind for f in report.findings] == found
 
 
-def test_fresh_memory_that_a_kernel_writes_in_part_is_an_output_never_written():
+def test_uninitialised_output_that_is_partly_written_is_a_finding():
     report = gpukit.check(fill_kernel)[3, BLOCK](unset(), 5, 66)
     (found,) = report.findings
     assert (found.kind, found.array, found.index) == ("never-written", "out", (0,))
     assert "61 of the 70" in found.message
 
 
-def test_a_second_launch_that_completes_an_output_is_no_finding():
+def test_second_launch_that_completes_an_output_has_no_findings():
     x = unset()
     gpukit.check(fill_kernel)[3, BLOCK](x, 0, 33)
     report = gpukit.check(fill_kernel)[3, BLOCK](x, 33, N)
@@ -218,13 +218,13 @@ def forgetful_kernel(x, out):
         doubled = x[i] + x[i]  # noqa: F841
 
 
-def test_new_memory_that_a_kernel_never_touches_is_an_output_never_written():
+def test_uninitialised_output_that_is_never_written_is_a_finding():
     x, out = cuda.to_device(np.ones(N, np.float32)), cuda.device_array(N, np.float32)
     (found,) = gpukit.check(forgetful_kernel)[3, 32](x, out).findings
     assert (found.kind, found.array) == ("never-written", "out")
     assert found.message.startswith("The kernel never touches out, which is new memory")
 
 
-def test_array_with_values_that_a_kernel_never_touches_is_no_finding():
+def test_initialised_array_that_is_never_accessed_is_no_finding():
     x, out = np.ones(N, np.float32), np.zeros(N, np.float32)
     assert gpukit.check(forgetful_kernel)[3, 32](x, out).findings == []

@@ -1,4 +1,4 @@
-"""gpukit.check and loops that wait for another thread: they end, with a finding."""
+"""gpukit.check on loops that wait for another thread: endless waits end with a finding."""
 
 import sys
 
@@ -47,7 +47,7 @@ def with_barrier_kernel(total, flag):
     "kernel", [never_given_back_kernel, later_block_kernel, plain_flag_kernel, with_barrier_kernel]
 )
 @pytest.mark.costly
-def test_wait_for_what_never_happens_ends_with_a_finding_at_its_line(kernel):
+def test_endless_wait_is_stopped_with_a_finding_at_its_line(kernel):
     report = gpukit.check(kernel)[2, 64](np.zeros(1, np.int32), np.zeros(1, np.int32))
     (found,) = [f for f in report.findings if f.kind == "endless-wait"]
     assert found.source.startswith("while ")
@@ -66,7 +66,7 @@ def one_round_each_kernel(total, lock):
                 done = True
 
 
-def test_rounds_are_counted_for_each_wait_alone(monkeypatch):
+def test_iterations_are_counted_separately_for_each_wait(monkeypatch):
     monkeypatch.setattr(waiting, "MOST_ROUNDS", 3)
     total = np.zeros(1, np.int32)
     assert gpukit.check(one_round_each_kernel)[2, 64](total, np.zeros(1, np.int32)).findings == []
@@ -81,18 +81,20 @@ def endless_kernel(a, go):
         a[i] += 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C here")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a process cannot send itself Ctrl-C on Windows"
+)
 def test_ctrl_c_names_the_line_and_prints_what_was_found_so_far(capsys):
     gpukit.check(endless_kernel)[1, 64](np.zeros(64, np.int32), 0)
     with pytest.raises(KeyboardInterrupt), interrupts.coming():
         gpukit.check(endless_kernel)[1, 64](np.zeros(64, np.int32), 1)
-    said = capsys.readouterr().err
-    assert "endless_kernel was stopped by Ctrl-C after 0 of its 1 blocks, in line" in said
-    assert "a[i] += 1" in said
-    assert "a[0] = i" in said
+    stderr = capsys.readouterr().err
+    assert "endless_kernel was stopped by Ctrl-C after 0 of its 1 blocks, in line" in stderr
+    assert "a[i] += 1" in stderr
+    assert "a[0] = i" in stderr
 
 
-# --- locks that are given back behind the loop that takes them ----------------------------------
+# --- Locks released after the loop that acquires them -------------------------------------------
 
 
 @cuda.jit
@@ -204,24 +206,24 @@ BY_LANES = [
 BY_ONE = [lock_of_a_block_kernel, lock_of_a_warp_kernel]
 
 
-def summed(launch):
+def checked_sum(launch):
     total, x = np.zeros(1, np.int64), np.arange(1, 129)
-    made = launch(np.zeros(1, np.int32), total, x)
+    result = launch(np.zeros(1, np.int32), total, x)
     assert total[0] == x.sum()
-    return made
+    return result
 
 
 @pytest.mark.parametrize("kernel", [*BY_LANES, *BY_ONE, lock_without_fence_kernel])
 @pytest.mark.costly
-def test_a_lock_gives_the_same_sum_plainly_checked_and_profiled(kernel):
-    summed(kernel[2, 64])
-    summed(gpukit.check(kernel)[2, 64])
-    summed(gpukit.profile(kernel)[2, 64])
+def test_lock_gives_the_same_sum_plain_checked_and_profiled(kernel):
+    checked_sum(kernel[2, 64])
+    checked_sum(gpukit.check(kernel)[2, 64])
+    checked_sum(gpukit.profile(kernel)[2, 64])
 
 
 @pytest.mark.parametrize("kernel", BY_LANES)
-def test_a_lock_that_lanes_of_a_warp_take_is_noted(kernel):
-    report = summed(gpukit.check(kernel)[2, 64])
+def test_lock_taken_by_several_lanes_of_a_warp_is_noted(kernel):
+    report = checked_sum(gpukit.check(kernel)[2, 64])
     (found,) = report.findings
     assert (found.kind, found.severity) == ("spin-lock", "info")
     assert found.source.startswith("while ")
@@ -230,17 +232,17 @@ def test_a_lock_that_lanes_of_a_warp_take_is_noted(kernel):
 
 
 @pytest.mark.parametrize("kernel", BY_ONE)
-def test_a_lock_that_one_thread_of_a_warp_takes_has_no_finding(kernel):
-    assert summed(gpukit.check(kernel)[2, 64]).findings == []
+def test_lock_taken_by_one_thread_per_block_or_warp_has_no_findings(kernel):
+    assert checked_sum(gpukit.check(kernel)[2, 64]).findings == []
 
 
-def test_a_lock_by_one_thread_per_warp_has_no_finding_in_any_form():
+def test_lock_in_blocks_of_one_thread_has_no_findings():
     report = gpukit.check(lock_kernel)[4, 1](
         np.zeros(1, np.int32), np.zeros(1, np.int64), np.arange(4)
     )
     assert report.findings == []
 
 
-def test_a_lock_without_a_fence_races_and_is_noted():
-    report = summed(gpukit.check(lock_without_fence_kernel)[2, 64])
+def test_lock_without_a_fence_races_and_is_noted():
+    report = checked_sum(gpukit.check(lock_without_fence_kernel)[2, 64])
     assert {f.kind for f in report.findings} == {"global-race", "spin-lock"}

@@ -1,4 +1,4 @@
-"""gpukit.check, profile and play are used alike: as the kernel itself."""
+"""gpukit.check, profile and play are called like the kernel itself."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def default_kernel(out, value=3):
 
 
 class Copies:
-    """An extension that gives the kernel copies of its arrays, and copies them back."""
+    """An extension that passes copies of arrays to the kernel and copies them back."""
 
     def prepare_args(self, kind, value, stream, retr):
         array = value.copy()
@@ -40,7 +40,7 @@ def test_command_runs_the_kernel_for_all_tasks(command):
 
 
 @every_command
-def test_forall_without_tasks_is_refused(command):
+def test_forall_without_tasks_is_rejected(command):
     with pytest.raises(errors.LaunchError, match=r"forall\(0\) starts no thread"):
         command(double_kernel).forall(0)
 
@@ -62,7 +62,7 @@ def test_command_takes_no_keyword_arguments(command):
 
 @every_command
 @pytest.mark.parametrize("value", [3, "kernel", None, np.sin])
-def test_what_is_no_kernel_is_refused_with_what_to_write(command, value):
+def test_non_kernel_is_rejected_with_advice(command, value):
     with pytest.raises(
         errors.ArgumentError, match=rf"Write gpukit\.{command.__name__}\(kernel\)\["
     ):
@@ -78,13 +78,13 @@ def test_default_of_a_parameter_is_used(command):
 
 
 @every_command
-def test_extension_of_a_kernel_makes_its_arguments(command):
+def test_extension_of_a_kernel_converts_its_arguments(command):
     x, out = numbers()
     command(cuda.jit(extensions=[Copies()])(double_kernel.py_func))[3, 32](x, out)
     np.testing.assert_array_equal(out, 2 * x)
 
 
-def test_race_in_an_array_that_an_extension_made_is_found():
+def test_race_in_an_array_made_by_an_extension_is_found():
     @cuda.jit(extensions=[Copies()])
     def kernel(out):
         out[0] = cuda.threadIdx.x

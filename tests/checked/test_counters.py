@@ -1,4 +1,4 @@
-"""The counters of a profile against closed forms, and against the definitions in NumPy."""
+"""Profile counters against closed forms, and against a NumPy model of their definitions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def profiled(name: str) -> Profile:
     return gpukit.profile(pattern.kernel)[pattern.launch](*pattern.make())
 
 
-def test_no_two_patterns_have_one_name() -> None:
+def test_pattern_names_are_unique() -> None:
     groups = (*in_global.GROUPS, *in_shared.GROUPS)
     assert len(PATTERNS) == sum(1 for group in groups for _ in group())
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.costly
-def test_a_pattern_costs_what_its_closed_form_says(name: str) -> None:
+def test_counters_of_a_pattern_match_its_closed_form(name: str) -> None:
     total = profiled(name).total
     figures = PATTERNS[name].figures
     assert {counter: total[counter] for counter in figures} == figures
@@ -53,13 +53,13 @@ def merged(parts: Any) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_the_lines_add_up_to_the_whole(name: str) -> None:
+def test_line_counters_sum_to_the_total(name: str) -> None:
     found = profiled(name)
     assert merged(found.lines.values()) == found.total.values
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_the_arrays_add_up_to_all_accesses(name: str) -> None:
+def test_array_counters_sum_to_those_of_all_accesses(name: str) -> None:
     found = profiled(name)
     of_memory = {k: v for k, v in found.total.values.items() if _is_of_memory(k)}
     assert merged(found.arrays.values()) == of_memory
@@ -70,7 +70,7 @@ def _is_of_memory(counter: str) -> bool:
     return counter.startswith(("global_", "shared_", "local_", "atomic_"))
 
 
-def test_the_largest_contention_counts_and_not_the_sum() -> None:
+def test_total_contention_is_the_maximum_and_not_the_sum() -> None:
     assert merged([Counts({"atomic_contention": 3}), Counts({"atomic_contention": 2})]) == {
         "atomic_contention": 3
     }
@@ -79,7 +79,7 @@ def test_the_largest_contention_counts_and_not_the_sum() -> None:
 
 @cuda.jit(device=True)
 def first_of_row(matrix, row):
-    cuda.syncwarp()  # inlined at each call, with names of its own
+    cuda.syncwarp()  # a barrier: the function is inlined at each call, with renamed variables
     part = matrix[row]
     return part[0]
 
@@ -93,16 +93,16 @@ def rows_kernel(a, out):
     out[i] = first_of_row(tile, i)
 
 
-def test_a_function_reads_global_memory_in_one_call_and_shared_in_the_next() -> None:
+def test_function_called_on_global_and_on_shared_memory_is_counted_in_both_spaces() -> None:
     total = gpukit.profile(rows_kernel)[1, 32](np.ones((32, 2), np.float32), np.zeros(32)).total
     assert total["global_load_requests"] == total["shared_load_requests"] == 1
 
 
-# ---- any affine index, by both ways that the engine has ------------------------------------
+# ---- any affine index, on both paths of the engine -----------------------------------------
 
 factor = st.integers(-70, 70)
 lead = st.integers(0, 40)
-# Every shape of a block and every type is a kernel of its own to compile, so there are few of them.
+# Each block shape and dtype compiles another kernel, so there are few of them.
 SHAPES = [(1, 1), (33, 1), (16, 5), (5, 13), (40, 9), (3, 3), (32, 8)]
 launches = st.sampled_from(
     [(shape, np.float32) for shape in SHAPES]
@@ -112,7 +112,7 @@ deep = settings(max_examples=150)
 
 
 def shifted(block: tuple[int, int], a: int, b: int, lead: int) -> tuple[np.ndarray, int]:
-    """Return the index of each thread and its constant; the smallest index is `lead`."""
+    """Return the index of each thread and its constant term; the smallest index is `lead`."""
     constant = lead - int(definitions.affine(block, a, b, 0).min())
     return definitions.affine(block, a, b, constant), constant
 
@@ -124,7 +124,7 @@ def counted(total: Counts, figures: dict[str, int]) -> dict[str, int]:
 @deep
 @given(launches, factor, factor, lead, st.integers(1, 3))
 @pytest.mark.slow
-def test_any_affine_load_costs_what_numpy_counts(
+def test_any_affine_load_matches_the_numpy_model(
     launch: Any, a: int, b: int, lead: int, grid: int
 ) -> None:
     block, dtype = launch
@@ -144,7 +144,9 @@ def test_any_affine_load_costs_what_numpy_counts(
 @deep
 @given(launches, factor, factor, lead)
 @pytest.mark.slow
-def test_a_gather_at_affine_indices_costs_the_same(launch: Any, a: int, b: int, lead: int) -> None:
+def test_gather_with_affine_indices_matches_the_affine_load(
+    launch: Any, a: int, b: int, lead: int
+) -> None:
     block, dtype = launch
     index, _ = shifted(block, a, b, lead)
     size, out = np.dtype(dtype).itemsize, np.zeros(len(index), dtype)
@@ -157,7 +159,7 @@ def test_a_gather_at_affine_indices_costs_the_same(launch: Any, a: int, b: int, 
 @deep
 @given(launches, factor, factor, lead)
 @pytest.mark.slow
-def test_any_affine_index_in_shared_memory_costs_what_numpy_counts(
+def test_any_affine_index_in_shared_memory_matches_the_numpy_model(
     launch: Any, a: int, b: int, lead: int
 ) -> None:
     block, dtype = launch
@@ -175,7 +177,7 @@ def test_any_affine_index_in_shared_memory_costs_what_numpy_counts(
 @deep
 @given(st.sampled_from([1, 31, 70]), st.randoms(), st.integers(1, 99), st.integers(0, 12))
 @pytest.mark.slow
-def test_any_atomics_cost_what_numpy_counts(
+def test_any_atomics_match_the_numpy_model(
     threads: int, random: Any, bins: int, first: int
 ) -> None:
     index = [random.randrange(bins) for _ in range(threads)]
@@ -191,7 +193,7 @@ def test_any_atomics_cost_what_numpy_counts(
 @settings(max_examples=12)
 @given(st.tuples(st.integers(1, 40), st.integers(1, 9)), factor, factor)
 @pytest.mark.slow
-def test_no_shape_of_a_block_is_special(block: tuple[int, int], a: int, b: int) -> None:
+def test_any_block_shape_matches_the_numpy_model(block: tuple[int, int], a: int, b: int) -> None:
     index, c = shifted(block, a, b, 0)
     source, out = numbers(int(index.max()) + 1), numbers(len(index))
     run = gpukit.profile(access_kernels.affine_kernel)[1, block]
@@ -200,7 +202,7 @@ def test_no_shape_of_a_block_is_special(block: tuple[int, int], a: int, b: int) 
     assert counted(total, figures) == figures
 
 
-# ---- where memory begins --------------------------------------------------------------------
+# ---- alignment -----------------------------------------------------------------------------
 
 
 def test_a_numpy_view_counts_as_a_fresh_copy() -> None:
@@ -210,7 +212,7 @@ def test_a_numpy_view_counts_as_a_fresh_copy() -> None:
 
 
 @given(st.integers(0, 60), st.integers(1, 5))
-def test_a_view_of_device_memory_keeps_its_place(first: int, step: int) -> None:
+def test_view_of_device_memory_keeps_its_alignment(first: int, step: int) -> None:
     memory = cuda.to_device(numbers(60 + 32 * 5))
     launch = gpukit.profile(access_kernels.affine_kernel)[1, 32]
     total = launch(memory[first::step], numbers(32), *PLAIN, *PLAIN).total
@@ -241,14 +243,14 @@ def products_kernel(a, b, out):  # type: ignore[no-untyped-def]
         out[row, col] += a[row, k] * b[k, col]
 
 
-def test_an_index_that_is_read_counts_once_for_a_read_and_a_write_of_the_same_element() -> None:
+def test_loaded_index_counts_once_for_a_read_modify_write() -> None:
     places, counts = np.arange(96, dtype=np.uint8), np.zeros(96, np.int32)
     arrays = gpukit.profile(bins_kernel)[3, 32](places, counts).arrays
     assert arrays["places"]["global_load_requests"] == 3
     assert arrays["places"]["global_bytes_asked"] == 96
 
 
-def test_a_read_and_a_write_of_one_element_in_a_loop_are_two_accesses() -> None:
+def test_read_modify_write_in_a_loop_is_two_accesses() -> None:
     a, out = np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32)
     accesses = gpukit.profile(products_kernel)[1, (16, 16)](a, a, out).accesses
     mine = {x.op: x.counts[f"global_{x.op}_requests"] for x in accesses if x.array == "out"}

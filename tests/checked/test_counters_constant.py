@@ -1,4 +1,4 @@
-"""Constant memory in a profile: one pass for each address that a warp wants at once."""
+"""Constant memory in a profile: one pass per distinct address in a warp."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def device_kernel(out):
 
 
 def counted(kernel, *arguments):
-    """What 100 threads in blocks of 64, four warps, ask for."""
+    """Return the profile of 100 threads in blocks of 64, four warps."""
     return gpukit.profile(kernel)[2, 64](*arguments, np.full(100, np.nan, np.float32))
 
 
@@ -63,12 +63,12 @@ def constant(profile):
 
 
 @pytest.mark.parametrize("kernel", [same_kernel, calling_kernel])
-def test_lanes_that_want_one_address_share_a_pass(kernel):
+def test_lanes_with_the_same_constant_address_take_one_pass(kernel):
     assert constant(counted(kernel)) == (4, 4)
 
 
 @pytest.mark.parametrize(("different", "passes"), [(1, 4), (2, 8), (7, 25), (32, 100)])
-def test_each_different_address_takes_a_pass(different, passes):
+def test_each_distinct_constant_address_takes_a_pass(different, passes):
     places = (np.arange(100) % 32 % different).astype(np.int32)
     assert constant(counted(apart_kernel, places)) == (4, passes)
 
@@ -77,7 +77,7 @@ def test_an_element_of_8_bytes_is_one_address():
     assert constant(counted(wide_kernel)) == (4, 8)
 
 
-def test_reads_of_constant_memory_are_no_global_reads():
+def test_constant_loads_are_not_global_loads():
     total = counted(same_kernel).total
     assert (total["global_load_requests"], total["global_bytes_asked"]) == (0, 400)
 
@@ -93,13 +93,13 @@ def test_captured_arrays_have_the_names_of_the_source():
     assert spaces == {"TABLE": "constant", "out": "global"}
 
 
-def test_the_advice_on_scattered_reads_names_the_array():
+def test_advice_on_divergent_constant_loads_names_the_array():
     words = str(counted(apart_kernel, np.arange(100, dtype=np.int32) % 64))
     assert "constant memory serves one address at a time" in " ".join(words.split())
     assert "Give `TABLE` to the kernel as an argument" in " ".join(words.split())
 
 
-def test_reads_of_one_address_get_no_advice():
+def test_uniform_constant_loads_get_no_advice():
     assert "one address at a time" not in str(counted(same_kernel))
 
 

@@ -1,4 +1,4 @@
-"""Floating-point operations and the ratios of a profile against counts by hand."""
+"""Floating-point operations and ratios of a profile against manual counts."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def four_kernel(x, out):
 
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.costly
-def test_sums_products_and_quotients_count_one_by_their_type(name: str) -> None:
+def test_additions_multiplications_and_divisions_count_once_by_type(name: str) -> None:
     assert flops(four_kernel, *two(name)) == {name: 4 * THREADS}
 
 
 @pytest.mark.parametrize("name", ["int8", "int32", "uint64"])
 @pytest.mark.costly
-def test_arithmetic_on_integers_counts_only_where_it_divides(name: str) -> None:
+def test_integer_arithmetic_counts_only_after_true_division(name: str) -> None:
     assert flops(four_kernel, *two(name)) == {"float64": 2 * THREADS}  # quotient, difference
 
 
@@ -53,7 +53,7 @@ def of_its_array_kernel(x, out):
 
 
 @pytest.mark.parametrize("name", ["float32", "float64"])
-def test_a_conversion_to_the_type_of_an_array_leaves_that_type(name: str) -> None:
+def test_conversion_to_the_dtype_of_an_array_gives_that_dtype(name: str) -> None:
     assert flops(of_its_array_kernel, *two(name)) == {name: 2 * THREADS}
 
 
@@ -63,7 +63,7 @@ def half_of_kernel(x, out):
     out[t] = x[t] * HALF
 
 
-def test_a_plain_float_from_outside_makes_the_product_one_of_float64() -> None:
+def test_python_float_argument_makes_the_product_float64() -> None:
     assert flops(half_of_kernel, *two("float32")) == {"float64": THREADS}
 
 
@@ -74,7 +74,7 @@ def functions_kernel(x, out):
 
 
 @pytest.mark.parametrize("name", ["float32", "float64"])
-def test_a_mathematical_function_counts_one(name: str) -> None:
+def test_math_function_counts_one(name: str) -> None:
     assert flops(functions_kernel, *two(name)) == {name: 3 * THREADS}
 
 
@@ -87,7 +87,7 @@ def parts_kernel(x, out):
     out[t] = rows[1][0] + pair[t % 2]
 
 
-def test_elements_of_tuples_and_of_rows_count_as_their_types() -> None:
+def test_tuple_and_row_elements_count_by_type() -> None:
     assert flops(parts_kernel, *two("float32")) == {"float32": 2 * THREADS}
 
 
@@ -97,7 +97,7 @@ def mixed_kernel(x, out):
     out[t] = x[t] * x[t] + 1.0
 
 
-def test_a_literal_makes_the_sum_an_operation_on_float64() -> None:
+def test_float_literal_makes_the_sum_float64() -> None:
     assert flops(mixed_kernel, *two("float32")) == {"float32": THREADS, "float64": THREADS}
 
 
@@ -108,7 +108,7 @@ def in_place_kernel(x, out):
     out[t] *= x[t]
 
 
-def test_an_assignment_in_place_counts_one() -> None:
+def test_augmented_assignment_counts_one() -> None:
     assert flops(in_place_kernel, *two("float32")) == {"float32": 2 * THREADS}
 
 
@@ -135,13 +135,13 @@ def folded_kernel(x, out):
     out[t] = x[t] * np.float32(1 / 9) + np.float32(-HALF * (2 + 1.5))
 
 
-def test_what_compilers_compute_of_constants_counts_nothing() -> None:
+def test_constant_folding_counts_nothing() -> None:
     assert flops(folded_kernel, *two("float32")) == {"float32": 2 * THREADS}
     report = gpukit.check(folded_kernel)[1, THREADS](*two("float32"))
     assert [f for f in report.findings if f.kind == "float64"] == []
 
 
-def test_only_the_threads_that_choose_a_side_compute_it() -> None:
+def test_only_threads_that_take_a_branch_count_its_arithmetic() -> None:
     assert flops(choice_kernel, *two("float32")) == {"float32": 20}
 
 
@@ -155,7 +155,7 @@ def short_circuit_kernel(x, out):
 @pytest.mark.xfail(
     strict=True, reason="known limit, docs/checking.md: a condition counts as a whole"
 )
-def test_a_condition_that_is_not_reached_computes_nothing() -> None:
+def test_short_circuited_condition_counts_nothing() -> None:
     assert flops(short_circuit_kernel, *two("float32")) == {"float32": 20}
 
 
@@ -169,7 +169,7 @@ def dot_kernel(x, y, out, n):
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])
-def test_a_loop_counts_its_arithmetic_in_every_round(n: int) -> None:
+def test_loop_counts_its_arithmetic_in_every_iteration(n: int) -> None:
     x, y = two("float32")
     assert sum(flops(dot_kernel, x, y, x.copy(), n).values()) == 2 * n * THREADS
 
@@ -183,7 +183,7 @@ def triangle_kernel(x, out):
     out[t] = total
 
 
-def test_rounds_that_differ_from_thread_to_thread_count_as_they_are() -> None:
+def test_trip_counts_may_differ_between_threads() -> None:
     assert flops(triangle_kernel, *two("float32")) == {"float32": sum(range(THREADS))}
 
 
@@ -198,14 +198,14 @@ def calling_kernel(x, out):
     out[t] = square(x[t]) + square(out[t])
 
 
-def test_device_functions_count_for_every_call() -> None:
+def test_device_functions_count_at_every_call() -> None:
     assert flops(calling_kernel, *two("float32")) == {"float32": 3 * THREADS}
 
 
 # ---- ratios ---------------------------------------------------------------------------------
 
 
-def test_intensity_is_operations_for_each_byte_moved() -> None:
+def test_intensity_is_operations_per_byte_moved() -> None:
     total = gpukit.profile(four_kernel)[1, 64](*(np.ones(64, np.float32) for _ in range(2))).total
     assert total["global_bytes_moved"] == 2 * 64 * 4
     assert total.ratio("intensity") == 4 * 64 / 512
@@ -218,7 +218,7 @@ def strided_kernel(x, out, stride):
 
 
 @pytest.mark.parametrize(("stride", "moved"), [(0, 32), (1, 128), (2, 256), (8, 1024), (64, 1024)])
-def test_bytes_used_is_the_part_of_the_moved_bytes_that_was_asked_for(
+def test_bytes_used_is_the_fraction_of_moved_bytes_that_was_requested(
     stride: int, moved: int
 ) -> None:
     x, out = np.ones(64 * 32, np.float32), np.ones(32, np.float32)
@@ -229,7 +229,7 @@ def test_bytes_used_is_the_part_of_the_moved_bytes_that_was_asked_for(
     assert load.ratio("sectors_per_request") == moved / 32
 
 
-def test_every_ratio_is_none_where_nothing_was_counted() -> None:
+def test_ratios_are_none_without_counts() -> None:
     assert {Counts().ratio(name) for name in RATIOS} == {None}
 
 
@@ -239,7 +239,7 @@ def test_every_counter_names_the_metric_that_it_models(name: str) -> None:
     assert COUNTERS[name].what
 
 
-def test_an_unknown_counter_is_refused_with_those_there_are() -> None:
+def test_unknown_counter_is_rejected_with_a_list_of_counters() -> None:
     with pytest.raises(KeyError, match="global_load_sectors"):
         Counts()["sectors"]
     with pytest.raises(KeyError, match="sectors_per_request"):

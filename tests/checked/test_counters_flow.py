@@ -1,4 +1,4 @@
-"""Branches, steps, barriers and arithmetic of a profile against counts by hand."""
+"""Branches, steps, barriers and arithmetic of a profile against manual counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def profiled(kernel: Any, launch: Any, *arguments: Any) -> Any:
 
 
 def at(profile: Any, text: str) -> Counts:
-    """Return the counters of the one line that holds this text."""
+    """Return the counters of the one line that contains this text."""
     (line,) = (number for number, source in profile.source if text in source)
     found = profile.lines.get(line, Counts())
     assert isinstance(found, Counts)
@@ -41,14 +41,14 @@ def guard_kernel(out, n):
 @pytest.mark.parametrize(
     ("n", "divergent"), [(0, 0), (1, 1), (32, 0), (70, 1), (96, 0), (99, 1), (100, 0)]
 )
-def test_a_guard_parts_only_the_warp_that_it_cuts(n: int, divergent: int) -> None:
+def test_guard_diverges_only_in_the_warp_at_its_boundary(n: int, divergent: int) -> None:
     total = profiled(guard_kernel, (1, 100), array(), n).total
     assert (total["branches"], total["divergent_branches"]) == (4, divergent)
     assert total.ratio("branch_efficiency") == 100 * (4 - divergent) / 4
 
 
 @pytest.mark.parametrize(("n", "warps"), [(1, 1), (32, 1), (33, 2), (70, 3), (100, 4)])
-def test_a_guarded_statement_is_a_step_of_the_warps_that_get_past(n: int, warps: int) -> None:
+def test_guarded_statement_is_a_step_of_warps_with_active_lanes(n: int, warps: int) -> None:
     store = at(profiled(guard_kernel, (1, 100), array(), n), "out[i]")
     assert (store["warp_steps"], store["thread_steps"]) == (warps, n)
     assert store.ratio("lanes_per_step") == n / warps
@@ -63,7 +63,7 @@ def odd_and_even_kernel(out):
         out[t] = 2  # odd
 
 
-def test_odd_and_even_lanes_each_take_half_a_warp() -> None:
+def test_odd_and_even_branches_run_half_warps() -> None:
     found = profiled(odd_and_even_kernel, (3, 64), array())
     for text in ("# even", "# odd"):
         assert at(found, text)["warp_steps"] == 6
@@ -72,7 +72,7 @@ def test_odd_and_even_lanes_each_take_half_a_warp() -> None:
     assert found.total.ratio("branch_efficiency") == 0
 
 
-def test_a_condition_with_an_else_is_one_step_of_a_warp() -> None:
+def test_if_else_condition_is_one_step_per_warp() -> None:
     condition = at(profiled(odd_and_even_kernel, (3, 64), array()), "if t % 2")
     assert (condition["warp_steps"], condition["thread_steps"]) == (6, 192)
 
@@ -92,7 +92,7 @@ def nested() -> Any:
     return profiled(nested_kernel, (1, 96), np.arange(96, dtype=np.float32), array())
 
 
-def test_an_inner_condition_is_a_branch_of_the_warps_that_come_to_it() -> None:
+def test_nested_condition_is_a_branch_of_warps_that_reach_it() -> None:
     found = nested()
     wanted = {"if t < 40": (3, 1), "if x[t]": (2, 1), "elif t": (2, 1)}
     for text, counts in wanted.items():
@@ -100,13 +100,13 @@ def test_an_inner_condition_is_a_branch_of_the_warps_that_come_to_it() -> None:
         assert (line["branches"], line["divergent_branches"]) == counts, text
 
 
-def test_an_inner_condition_is_a_step_of_the_threads_that_come_to_it() -> None:
+def test_nested_condition_is_a_step_of_threads_that_reach_it() -> None:
     found = nested()
     for text, counts in {"if x[t]": (2, 40), "elif t": (2, 20)}.items():
         assert (at(found, text)["warp_steps"], at(found, text)["thread_steps"]) == counts, text
 
 
-def test_the_arithmetic_of_an_inner_condition_counts_for_those_threads() -> None:
+def test_arithmetic_of_a_nested_condition_counts_for_threads_that_reach_it() -> None:
     assert at(nested(), "if x[t]")["flops_float32"] == 40
 
 
@@ -124,7 +124,7 @@ def uniform_kernel(out, n):
 
 
 @pytest.mark.parametrize("n", [5, 3])
-def test_a_condition_that_all_threads_agree_on_is_a_branch_that_does_not_part(n: int) -> None:
+def test_uniform_condition_is_a_branch_without_divergence(n: int) -> None:
     total = profiled(uniform_kernel, (2, 48), array(), n).total
     assert (total["branches"], total["divergent_branches"]) == (4, 0)
     assert total.ratio("branch_efficiency") == 100
@@ -143,7 +143,7 @@ def trips_kernel(trips, out):
 
 
 def by_hand(trips: Any) -> dict[str, int]:
-    """Return what the loop counts: lanes with fewer trips leave it and come no more."""
+    """Return the expected counters of the loop, which lanes with fewer trips leave early."""
     found = dict.fromkeys(("branches", "divergent_branches", "requests", "threads"), 0)
     for first in range(0, len(trips), 32):
         warp = np.array(trips[first : first + 32])
@@ -170,7 +170,7 @@ TRIPS = {
 
 @pytest.mark.parametrize("name", TRIPS)
 @pytest.mark.costly
-def test_lanes_that_have_left_a_loop_evaluate_its_condition_no_more(name: str) -> None:
+def test_lanes_that_left_a_loop_do_not_evaluate_its_condition(name: str) -> None:
     trips = TRIPS[name]
     total = profiled(trips_kernel, (1, len(trips)), np.array(trips), array()).total
     wanted = by_hand(trips)
@@ -179,7 +179,7 @@ def test_lanes_that_have_left_a_loop_evaluate_its_condition_no_more(name: str) -
 
 
 @pytest.mark.parametrize("name", TRIPS)
-def test_each_round_of_a_loop_is_a_request_of_the_lanes_still_in_it(name: str) -> None:
+def test_each_iteration_is_a_request_of_the_lanes_still_in_the_loop(name: str) -> None:
     trips = TRIPS[name]
     found = profiled(trips_kernel, (1, len(trips)), np.array(trips), array())
     wanted, body = by_hand(trips), at(found, "out[t] = n")
@@ -188,7 +188,7 @@ def test_each_round_of_a_loop_is_a_request_of_the_lanes_still_in_it(name: str) -
 
 
 @pytest.mark.parametrize("name", TRIPS)
-def test_a_loops_condition_is_a_step_of_the_threads_still_in_it(name: str) -> None:
+def test_loop_condition_is_a_step_of_threads_still_in_the_loop(name: str) -> None:
     trips = TRIPS[name]
     found = profiled(trips_kernel, (1, len(trips)), np.array(trips), array())
     head = at(found, "while n")
@@ -205,7 +205,7 @@ def turns_kernel(out, width, rounds):
 
 
 @pytest.mark.parametrize("width", [1, 4, 8, 16, 32])
-def test_lanes_that_take_turns_ask_one_after_the_other(width: int) -> None:
+def test_diverged_lanes_issue_separate_requests(width: int) -> None:
     rounds = 64 // width
     total = profiled(turns_kernel, (1, 64), array(), width, rounds).total
     assert total["global_store_requests"] == rounds
@@ -236,7 +236,7 @@ def leaving_kernel(out):
         out[t] = n
 
 
-def test_lanes_that_break_out_of_a_loop_are_gone() -> None:
+def test_lanes_that_break_out_of_a_loop_take_no_further_steps() -> None:
     found = profiled(leaving_kernel, (1, 32), array())
     loop, inner = at(found, "while n"), at(found, "if n >")
     assert (loop["branches"], loop["divergent_branches"]) == (3, 0)
@@ -253,7 +253,7 @@ def returning_kernel(out, n):
 
 
 def test_threads_that_have_returned_take_no_part_in_later_branches() -> None:
-    found = profiled(returning_kernel, (2, 48), array(), 50)  # the last warp to come on has 2 lanes
+    found = profiled(returning_kernel, (2, 48), array(), 50)  # the second warp has 2 active lanes
     assert at(found, "if i % 2")["branches"] == 3
     assert at(found, "if i % 2")["divergent_branches"] == 3
     assert at(found, "out[i]")["thread_steps"] == 25

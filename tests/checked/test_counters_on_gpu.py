@@ -1,4 +1,4 @@
-"""The comparison with a GPU, on tables as Nsight Compute prints them; no GPU is used here."""
+"""The comparison with a GPU, on tables in the format of Nsight Compute; needs no GPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def row(number: int, metric: str, value: str) -> str:
 
 
 def table(counted: dict[str, dict[str, int]]) -> str:
-    """Return the output of a tool that sees what gpukit counts."""
+    """Return output of Nsight Compute with the counts of gpukit."""
     parts = comparison.metrics()
     rows = [
         row(number, metric, f"{value if metric == parts[counter][-1] else 0:,}")
@@ -51,7 +51,7 @@ def test_a_table_is_read_launch_by_launch() -> None:
     assert second.metrics == {}
 
 
-def test_output_without_a_table_is_refused() -> None:
+def test_output_without_a_table_is_rejected() -> None:
     with pytest.raises(comparison.Unable, match="no table"):
         comparison.parse("==ERROR== No kernels were profiled.")
 
@@ -79,7 +79,7 @@ def test_a_counter_that_the_gpu_does_not_have_is_a_difference() -> None:
     assert {(r.pattern, r.gpu) for r in off} == {(name, None)}
 
 
-def test_a_difference_that_was_known_before_brings_its_reason() -> None:
+def test_known_difference_is_reported_with_its_reason() -> None:
     name = "4 phases at stride 1"
     counters = {**COUNTED[name], "shared_load_wavefronts": 9}
     launches = comparison.parse(table({**COUNTED, name: counters}))
@@ -88,13 +88,13 @@ def test_a_difference_that_was_known_before_brings_its_reason() -> None:
     assert comparison.judged([off])["unexplained"] == []
 
 
-def test_a_launch_that_is_missing_is_refused() -> None:
+def test_missing_launch_is_rejected() -> None:
     launches = comparison.parse(table(COUNTED))
     with pytest.raises(comparison.Unable, match=f"saw {len(PATTERNS) - 1} launches"):
         comparison.compare(COUNTED, launches[1:])
 
 
-def test_the_figures_of_another_machine_are_compared_and_kept(
+def test_figures_from_another_machine_are_compared_and_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there, kept = tmp_path / "ncu.csv", tmp_path / "kept.json"
@@ -106,7 +106,7 @@ def test_the_figures_of_another_machine_are_compared_and_kept(
     assert f"{len(PATTERNS)} of {len(PATTERNS)} patterns agree" in capsys.readouterr().out
 
 
-def test_a_part_without_figures_is_named_beside_those_of_the_others(
+def test_part_without_figures_is_named_with_the_results_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first part runs out of time."""
@@ -129,7 +129,7 @@ def test_a_part_without_figures_is_named_beside_those_of_the_others(
     assert "out of time" in capsys.readouterr().out
 
 
-def test_without_a_gpu_it_says_so_and_ends_with_three(
+def test_missing_gpu_is_reported_with_exit_code_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(target, "usable_gpu", lambda: target.Gpu(False, "no driver was found"))
@@ -139,7 +139,7 @@ def test_without_a_gpu_it_says_so_and_ends_with_three(
     assert "Nothing was compared." in message
 
 
-def test_without_nsight_compute_it_says_so(
+def test_missing_nsight_compute_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(target, "usable_gpu", lambda: target.Gpu(True, "", ("numba.cuda",)))
@@ -148,24 +148,24 @@ def test_without_nsight_compute_it_says_so(
     assert "Nsight Compute is missing" in capsys.readouterr().err
 
 
-def test_the_tool_leaves_the_clock_of_the_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_nsight_compute_runs_without_clock_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests: list[str] = []
     nothing = subprocess.CompletedProcess([], 1, "", "")
     monkeypatch.setattr(comparison.subprocess, "run", lambda *_, **__: nothing)
-    monkeypatch.setattr(comparison, "child", lambda *command, **_: asked.extend(command) or "")
+    monkeypatch.setattr(comparison, "child", lambda *command, **_: requests.extend(command) or "")
     comparison.under_ncu(comparison.known_metrics())
-    assert asked[asked.index("--clock-control") + 1] == "none"
+    assert requests[requests.index("--clock-control") + 1] == "none"
 
 
-def test_a_child_finds_what_its_parent_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_process_receives_the_options_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "carried")
-    given: dict[str, str] = {}
+    environment: dict[str, str] = {}
     done = subprocess.CompletedProcess([], 0, "", "")
     monkeypatch.setattr(
-        comparison.subprocess, "run", lambda *_, env, **__: given.update(env) or done
+        comparison.subprocess, "run", lambda *_, env, **__: environment.update(env) or done
     )
     comparison.child("--count", "cpu")
-    assert given["PYTHONPATH"].split(os.pathsep) == [str(comparison.ROOT), "carried"]
+    assert environment["PYTHONPATH"].split(os.pathsep) == [str(comparison.ROOT), "carried"]
 
 
 def test_every_ratio_names_metrics_of_the_tool() -> None:

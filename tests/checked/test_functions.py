@@ -35,13 +35,13 @@ def test_profile_returns_the_profile_of_each_launch_of_a_function_in_order():
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile])
-def test_function_has_its_effect(command):
+def test_function_has_its_side_effects(command):
     out = np.full(5, np.nan)
     command(quadruple)(np.arange(5.0), out=out)
     assert out.tolist() == [0, 4, 8, 12, 16]
 
 
-def test_method_is_taken_too():
+def test_method_is_accepted():
     class Layer:
         def forward(self, x):
             double_kernel[1, 32](x, np.empty_like(x))
@@ -49,7 +49,7 @@ def test_method_is_taken_too():
     assert gpukit.check(Layer().forward)(np.ones(3)).launches == 1
 
 
-def test_later_launches_are_plain_when_a_function_fails():
+def test_launches_after_a_failed_function_are_plain():
     def failing():
         raise RuntimeError("stop")
 
@@ -59,7 +59,7 @@ def test_later_launches_are_plain_when_a_function_fails():
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile])
-def test_function_that_launches_nothing_is_refused(command):
+def test_function_without_a_launch_is_rejected(command):
     with pytest.raises(errors.LaunchError, match="nothing launched no kernel"):
         command(nothing)()
 
@@ -68,6 +68,6 @@ def nothing():
     pass
 
 
-def test_play_takes_kernels_only():
+def test_play_rejects_functions():
     with pytest.raises(errors.LaunchError, match="launch configuration was not specified"):
         gpukit.play(quadruple)(np.ones(5), np.zeros(5))

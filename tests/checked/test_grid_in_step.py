@@ -1,6 +1,6 @@
-"""Grids whose blocks run in step (grid.sync): each block keeps warps of its own.
+"""Cooperative grids (grid.sync), whose blocks run in lockstep: warps never span blocks.
 
-Blocks of 70 threads: the third warp of each has 6 lanes, and no warp spans two blocks.
+Blocks have 70 threads, so the third warp of each has 6 lanes.
 """
 
 import inspect
@@ -35,15 +35,15 @@ def warps_kernel(out):
 
 
 def test_statement_of_all_blocks_is_recorded_for_the_warps_of_each():
-    made = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
-    steps = steps_at(made, line_of(uniform_kernel, "size = cuda.blockDim.x"))
+    recording = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
+    steps = steps_at(recording, line_of(uniform_kernel, "size = cuda.blockDim.x"))
     expected = [(b, w, REST if w == 2 else FULL) for b in range(BLOCKS) for w in range(3)]
     assert [(s["block"], s["warp"], s["lanes"]) for s in steps] == expected
 
 
-def test_value_that_is_the_same_for_the_grid_is_shown_in_every_block():
-    made = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
-    shown = {(s["block"], s["warp"]) for s in made["steps"] if "size" in s["set"]}
+def test_grid_uniform_value_is_recorded_in_every_block():
+    recording = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
+    shown = {(s["block"], s["warp"]) for s in recording["steps"] if "size" in s["set"]}
     assert shown == {(b, w) for b in range(BLOCKS) for w in range(3)}
 
 
@@ -75,7 +75,7 @@ def kept_kernel(a, out):
     out[i] = tile[x] + own[0]
 
 
-def test_shared_and_local_arrays_keep_their_values_over_a_barrier_of_the_grid():
+def test_shared_and_local_arrays_keep_their_values_across_grid_sync():
     a, out = np.ones(BLOCKS * THREADS, np.float32), np.full(BLOCKS * THREADS, np.nan, np.float32)
     assert gpukit.check(kept_kernel)[BLOCKS, THREADS](a, out).findings == []
     assert (out == 2).all()
@@ -91,7 +91,7 @@ def unset_kernel(out):
     out[i] = tile[x] + own[0]
 
 
-def test_arrays_that_nobody_wrote_are_found_behind_a_barrier_of_the_grid():
+def test_uninitialised_arrays_are_found_after_grid_sync():
     out = np.zeros(BLOCKS * THREADS, np.float32)
     report = gpukit.check(unset_kernel)[BLOCKS, THREADS](out)
     kinds = {(f.kind, f.array) for f in report.errors}
@@ -122,5 +122,5 @@ def barrier_of_a_block_kernel(out):
     ("kernel", "kind"),
     [(named_group_kernel, "cooperative-misuse"), (barrier_of_a_block_kernel, "barrier-divergence")],
 )
-def test_barrier_is_one_of_the_grid_or_of_a_block_whatever_it_is_called(kernel, kind):
+def test_grid_and_block_barriers_are_distinguished_whatever_their_names(kernel, kind):
     assert [f.kind for f in gpukit.check(kernel)[2, 4](np.zeros(8)).errors] == [kind]

@@ -1,6 +1,6 @@
-"""What is float64 by accident in kernels of float32 arrays, as the GPU's compiler has it.
+"""Accidental float64 in kernels on float32 arrays, as the GPU compiler types it.
 
-Which of these hold a double was read off the PTX that NVVM makes of them for sm_80.
+The PTX that NVVM generates for sm_80 showed which of these contain double precision.
 """
 
 import math
@@ -19,7 +19,7 @@ HALF, TENTH = 0.5, 0.1
 
 @cuda.jit
 def single_kernel(x, out, part):
-    """Does one operation on float32 at a time, with literals that float32 holds exactly."""
+    """Operations on float32, with literals that float32 represents exactly."""
     i = cuda.grid(1)
     out[i] = 2 * x[i]
     out[i] = 255 - x[i]
@@ -65,7 +65,7 @@ def accidents(function):
 
 @pytest.fixture
 def kernel_of(tmp_path):
-    """Return a function that makes `out[i] = <expression>` a kernel's function, in a file."""
+    """Return a function that writes a kernel of `out[i] = <expression>` to a file."""
 
     def make(expression):
         text = f"def kernel(x, out):\n    i = cuda.grid(1)\n    out[i] = {expression}\n"
@@ -78,18 +78,18 @@ def kernel_of(tmp_path):
     return make
 
 
-def test_operations_that_a_gpu_does_in_float32_are_no_accident():
+def test_float32_operations_are_not_reported():
     assert accidents(single_kernel.py_func) == []
 
 
 @pytest.mark.parametrize("expression", ACCIDENTS)
-def test_an_accident_names_the_literals_and_integers_that_cause_it(kernel_of, expression):
+def test_accidental_float64_is_reported_with_its_causes(kernel_of, expression):
     (found,) = accidents(kernel_of(expression))
     assert list(found.causes) == ACCIDENTS[expression]
 
 
 @pytest.mark.parametrize("expression", [e for e, causes in ACCIDENTS.items() if causes])
-def test_an_accident_is_gone_when_its_causes_are_float32(kernel_of, expression):
+def test_accidental_float64_is_gone_when_its_causes_are_float32(kernel_of, expression):
     (found,) = accidents(kernel_of(expression))
     for cause in found.causes:
         part = f"({cause})" if f"({cause})" in expression else cause
@@ -97,7 +97,7 @@ def test_an_accident_is_gone_when_its_causes_are_float32(kernel_of, expression):
     assert accidents(kernel_of(expression)) == []
 
 
-def test_an_accident_names_the_argument_that_is_a_float_of_python():
+def test_accidental_float64_names_a_python_float_argument():
     def kernel(x, scale, out):
         i = cuda.grid(1)
         out[i] = x[i] * scale * x[i]
@@ -107,12 +107,12 @@ def test_an_accident_names_the_argument_that_is_a_float_of_python():
     assert (found.causes, found.kinds) == (("scale",), ("float64",))
 
 
-def test_an_accident_shows_the_expression_as_it_is_written(kernel_of):
+def test_accidental_float64_quotes_the_expression_as_written(kernel_of):
     (found,) = accidents(kernel_of("(x[i] * np.float32(TENTH)) / TENTH"))
     assert found.what == "(x[i] * np.float32(TENTH)) / TENTH"
 
 
-def test_a_variable_that_is_read_for_more_than_its_store_stays_float64():
+def test_float64_variable_with_other_uses_than_a_float32_store_is_reported():
     def kernel(x, out):
         i = cuda.grid(1)
         twice = 2 * x[i]
@@ -130,24 +130,24 @@ def chosen_kernel(x, out):
     out[tid] = max(tile[tid], value)
 
 
-def test_float64_that_was_chosen_is_no_accident():
+def test_explicit_float64_is_not_reported():
     assert accidents(chosen_kernel) == []
 
 
-def test_float64_that_was_chosen_is_found_where_it_is_asked_for():
+def test_explicit_float64_is_found_on_request():
     single = types.Array(types.float32, 1, "C")
     found = lint.accidents(chosen_kernel, (single, single), chosen=True)
     assert [a.what for a in found] == ["cuda.shared.array(32, np.float64)", "np.float64(x[tid])"]
 
 
-def test_words_offer_float32_for_float64_that_was_chosen():
+def test_message_suggests_float32_for_explicit_float64():
     what = "cuda.shared.array(32, np.float64)"
     message, fix = describe("float64", {"what": what, "reason": "chosen", "line": 3})
     assert message.startswith(f"`{what}` in line 3 is float64, though")
     assert fix == "write `cuda.shared.array(32, np.float32)`"
 
 
-def test_words_name_the_literal_and_its_float32():
+def test_message_names_the_literal_and_its_float32_form():
     message, fix = describe(
         "float64", {"what": "x[i] * 0.1", "reason": "literal", "causes": ["0.1"], "line": 3}
     )
@@ -155,7 +155,7 @@ def test_words_name_the_literal_and_its_float32():
     assert fix == "write `np.float32(0.1)`"
 
 
-def test_words_name_the_types_of_causes_that_are_no_literals():
+def test_message_names_the_types_of_non_literal_causes():
     facts = {"what": "4.0 * n", "causes": ["4.0", "n"], "kinds": ["float64", "int64"], "line": 3}
     message, fix = describe("float64", facts)
     assert message.startswith(
@@ -175,7 +175,7 @@ def tenth_of(value, _given):
     return TENTH * value
 
 
-def test_a_device_function_is_looked_at_in_the_kernel_that_calls_it():
+def test_device_function_is_analysed_with_the_types_of_its_call():
     def kernel(x, out):
         i = cuda.grid(1)
         out[i] = raised_to(x[i])
@@ -189,7 +189,7 @@ def scaled(value, by):
     return value * by
 
 
-def test_an_accident_names_no_cause_of_the_caller_in_a_device_function():
+def test_accidental_float64_in_a_device_function_names_no_cause_in_the_caller():
     def kernel(x, out):
         i = cuda.grid(1)
         out[i] = scaled(x[i], 0.1) * x[i]
@@ -198,7 +198,7 @@ def test_an_accident_names_no_cause_of_the_caller_in_a_device_function():
     assert (found.what, found.causes, found.reason) == ("value * by", (), "argument")
 
 
-def test_a_device_function_that_is_handed_to_one_that_moves_four_is_looked_at():
+def test_device_function_passed_to_a_vectorized_helper_is_analysed():
     def kernel(x, out):
         map4(tenth_of, x, cuda.grid(1), x, out)
 

@@ -1,4 +1,4 @@
-"""The sentences about findings: complete, in words a student knows, and never an error."""
+"""Messages and advice of findings: complete sentences for any details."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ ONE_THREAD = [
     for kind in KINDS
     if len(DETAILS[kind].get("threads", ())) == 1 and not kind.startswith("barrier")
 ]
-# Details of all kinds at once, so that any subset may be drawn.
+# The details of all kinds together, from which Hypothesis draws subsets.
 EVERYTHING = {key: value for details in DETAILS.values() for key, value in details.items()}
 
 
@@ -47,7 +47,7 @@ def test_fix_is_a_clause_after_what_to_do(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_without_any_detail_are_still_a_sentence(kind):
+def test_message_without_any_detail_is_still_a_sentence(kind):
     text, advice = describe(kind, {})
     assert text.endswith(".")
     assert advice
@@ -68,7 +68,7 @@ def test_any_details_may_be_missing(kind, keys, as_none):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_same_details_make_the_same_words_from_numpy_numbers(kind):
+def test_numpy_numbers_give_the_same_message(kind):
     details = dict(DETAILS[kind])
     for key in ("index", "shape", "first_unwritten"):
         if key in details:
@@ -111,13 +111,13 @@ def test_host_race_is_fixed_by_a_synchronization_before_the_line():
     assert fix("host-race") == "call `s1.synchronize()` before line 15"
 
 
-def test_streams_of_one_name_are_told_apart_by_their_numbers():
+def test_streams_of_the_same_name_are_distinguished_by_number():
     text = message("stream-race", stream="s", other_stream="s")
     assert "stream `s` (number 1)" in text
     assert "stream `s` (number 2)" in text
 
 
-def test_stream_without_a_name_has_its_number():
+def test_stream_without_a_name_is_identified_by_number():
     assert "stream 1 " in message("host-race", other_stream="")
     assert "the default stream" in message("host-race", other_stream_number=0)
 
@@ -147,7 +147,7 @@ def test_barrier_belongs_at_the_end_of_the_loop_when_the_earlier_line_comes_late
     )
 
 
-def test_race_of_reading_and_writing_one_line_asks_for_a_variable_or_a_barrier_at_the_end():
+def test_race_within_one_line_is_fixed_by_a_variable_or_a_barrier_at_the_end():
     advice = fix("shared-race", other_line=15)
     assert "loop's body with `cuda.syncthreads()`" in advice
     assert "read into a variable" in advice
@@ -167,18 +167,18 @@ SUM = {"what": "total[0]", "other_what": "total[0]", "source": "    total[0] += 
 
 
 @pytest.mark.parametrize("kind", ["global-race", "shared-race", "warp-race"])
-def test_update_of_one_element_by_many_names_the_atomic(kind):
+def test_concurrent_update_of_one_element_is_fixed_by_an_atomic(kind):
     advice = fix(kind, **SUM, array="total", other_line=15, hazard="write-write")
     assert "`cuda.atomic.add(total, 0, x[i])`" in advice
     assert "syncthreads" not in advice
 
 
-def test_sum_of_neighbours_in_place_is_no_update_of_one_element():
+def test_in_place_sum_of_neighbours_is_not_fixed_by_an_atomic():
     parts = {"what": "s[t]", "other_what": "s[t + 1]", "source": "s[t] += s[t + 1]"}
     assert "atomic" not in fix("shared-race", **parts, other_line=15)
 
 
-def test_stencil_in_place_is_told_to_write_to_another_array():
+def test_in_place_stencil_is_fixed_by_a_second_array():
     parts = {"what": "a[i]", "other_what": "a[i + 1]", "source": "a[i] = a[i - 1] + a[i + 1]"}
     for kind in ("global-race", "warp-race"):
         assert "write to another array" in fix(kind, **parts, other_line=15, hazard="read-write")
@@ -193,7 +193,7 @@ def test_barrier_is_not_advised_to_one_line_of_several_blocks(hazard):
     assert "grid.sync()" in advice or "atomic.add" in advice
 
 
-def test_race_with_a_thread_of_another_block_that_is_not_known_needs_no_barrier():
+def test_race_with_an_unknown_thread_of_another_block_gets_no_barrier_advice():
     unknown = {"threads": ((3, 0, 0),), "blocks": ((1, 0, 0),), "elsewhere": True}
     text, advice = describe("global-race", {**ACROSS, **unknown})
     assert text.startswith("A thread of another block writes out[4] in line 12 and thread 3 of bl")
@@ -213,7 +213,7 @@ def test_race_inside_a_warp_needs_syncwarp():
     ],
     ids=["one block", "two blocks"],
 )
-def test_writing_the_same_value_is_left_to_one_thread(blocks, expected):
+def test_same_value_race_is_fixed_by_writing_from_one_thread(blocks, expected):
     assert expected in fix("same-value-race", blocks=blocks)
 
 
@@ -225,7 +225,7 @@ def test_writing_the_same_value_is_left_to_one_thread(blocks, expected):
         (None, "one of them atomically and the other not"),
     ],
 )
-def test_atomic_race_tells_which_access_is_atomic(atomic, expected):
+def test_atomic_race_message_says_which_access_is_atomic(atomic, expected):
     assert expected in message("atomic-race", atomic=atomic)
 
 
@@ -234,7 +234,7 @@ def test_two_axes_of_threads_and_blocks_are_written_as_pairs():
     assert text.startswith("Thread (3, 1) of block (0, 2, 1) uses x[131] in line 15")
 
 
-def test_guard_uses_the_index_as_the_source_writes_it():
+def test_guard_uses_the_index_as_written_in_the_source():
     assert "`if i + 1 < x.shape[0]:`" in fix("out-of-bounds")
 
 
@@ -251,17 +251,17 @@ def test_shared_array_that_is_too_small_may_grow():
     assert fix("out-of-bounds", space="shared").startswith("make x larger")
 
 
-def test_negative_index_says_what_it_means():
+def test_negative_index_message_explains_its_meaning():
     assert "counts from the end and means x[130]" in message("negative-index")
 
 
-def test_index_that_is_a_negative_number_is_written_from_the_start():
+def test_negative_literal_index_is_fixed_by_counting_from_the_start():
     advice = fix("negative-index", what="p[i, -1]", index=(0, -1), shape=(4, 3), array="p")
     assert advice.startswith("write `p.shape[1] - 1`")
     assert "if -1" not in advice
 
 
-def test_output_that_nothing_writes_says_so():
+def test_message_says_that_an_output_is_never_written():
     text = message("never-written", written=0)
     assert text == "No thread writes any of the 131 elements of out."
 
@@ -271,13 +271,13 @@ def test_partly_written_output_names_the_first_gap():
     assert "out[100]" in message("never-written")
 
 
-def test_divergent_barrier_names_who_waits_and_who_is_missing():
+def test_divergent_barrier_names_waiting_and_missing_threads():
     text = message("barrier-divergence")
     assert "Threads 0-15 of block 2 wait" in text
     assert "threads 16-31 do not come to it" in text
 
 
-def test_one_missing_thread_takes_a_singular_command():
+def test_single_missing_thread_has_a_singular_verb():
     assert "thread 16 does not come" in message("barrier-divergence", missing="16")
 
 
@@ -285,12 +285,12 @@ def test_mask_is_written_in_hexadecimal():
     assert "mask 0xffffffff, but lanes 16-31 do not take part" in message("warp-mask")
 
 
-def test_caller_outside_its_own_mask_is_told_so():
+def test_message_says_that_the_caller_is_outside_its_own_mask():
     text = message("warp-mask", reason="caller", lanes=(5,), mask=0b11111)
     assert "mask 0x0000001f, which leaves out the caller itself, lane 5" in text
 
 
-def test_refused_launch_takes_its_advice_from_the_reason():
+def test_advice_for_an_invalid_launch_follows_from_the_reason():
     text, advice = describe("launch-refused", DETAILS["launch-refused"])
     assert text == "A GPU refuses this launch: a block of 2048 has too many threads."
     assert advice == "use smaller blocks"
@@ -315,6 +315,6 @@ def test_float64_is_fixed_in_the_expression_itself(what, reason, expected):
     assert expected in fix("float64", what=what, reason=reason)
 
 
-def test_unknown_kind_is_a_mistake_of_the_caller():
+def test_unknown_kind_raises():
     with pytest.raises(KeyError):
         describe("no-such-kind", {})

@@ -1,4 +1,4 @@
-"""Views that passes give a name of their own: messages call them what the person wrote."""
+"""Views that compiler passes rename: messages use the names in the source."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def outside(kernel):
 
 @pytest.mark.parametrize("kernel", NAMES, ids=lambda k: k.py_func.__name__)
 @pytest.mark.costly
-def test_a_view_has_the_persons_name_in_a_finding(kernel):
+def test_finding_names_a_view_as_the_source_does(kernel):
     _, found = outside(kernel)
     name = NAMES[kernel]
     assert f"uses {name}[2] in line" in found.message
@@ -85,6 +85,6 @@ def test_a_view_has_the_persons_name_in_a_finding(kernel):
 
 
 @pytest.mark.parametrize("kernel", NAMES, ids=lambda k: k.py_func.__name__)
-def test_a_cast_of_ours_is_no_function_that_is_not_looked_into(kernel):
+def test_internal_casts_are_not_noted_as_uninstrumented_functions(kernel):
     report, _ = outside(kernel)
     assert report.notes == []

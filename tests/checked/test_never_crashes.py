@@ -1,4 +1,4 @@
-"""The checker lives through kernels made at random with random mistakes.
+"""The checker survives random kernels with random mistakes.
 
 benchmarks/never_crashes.py does the same with thousands of them.
 """
@@ -17,7 +17,7 @@ from tests.checked import buggy, buggy_child, buggy_parent
 
 SEED, COUNT, TOGETHER, LIMIT = 4, 60, 20, 120
 pytestmark = pytest.mark.skipif(
-    target.wanted() == "cuda", reason="checked mode runs on the CPU; one such run is enough"
+    target.wanted() == "cuda", reason="checked mode runs on the CPU, whatever the target"
 )
 
 BAD = {
@@ -28,14 +28,14 @@ BAD = {
 
 
 def answers(first: int) -> list[dict[str, Any]]:
-    """Return how TOGETHER kernels ended."""
+    """Return the outcomes of TOGETHER kernels."""
     return list(buggy_parent.outcomes(SEED, range(first, first + TOGETHER), LIMIT))
 
 
 @pytest.mark.random
 @pytest.mark.slow
 @pytest.mark.parametrize("first", often.each(range(0, COUNT, TOGETHER), COUNT // TOGETHER))
-def test_kernels_made_at_random_give_a_report_or_a_documented_error(first: int) -> None:
+def test_random_kernels_give_a_report_or_a_documented_error(first: int) -> None:
     for answer in answers(first):
         source = buggy.make(SEED, answer["number"]).script()
         assert not answer["trouble"], f"{answer['trouble']}\nThe kernel:\n{source}"
@@ -44,22 +44,22 @@ def test_kernels_made_at_random_give_a_report_or_a_documented_error(first: int) 
 @pytest.mark.random
 @pytest.mark.slow
 @pytest.mark.exhaustive
-def test_most_kernels_made_at_random_reach_the_checker_and_have_many_kinds_of_mistakes() -> None:
+def test_most_random_kernels_run_and_cover_many_kinds_of_findings() -> None:
     ended = [answer for first in range(0, COUNT, TOGETHER) for answer in answers(first)]
     kinds = Counter(kind for answer in ended for kind in answer["kinds"])
     assert sum(not answer["refused"] for answer in ended) > COUNT * 2 / 3
     assert len(kinds) >= 10, kinds
 
 
-def test_the_same_seed_and_number_make_the_same_kernel() -> None:
+def test_seed_and_number_determine_the_kernel() -> None:
     assert buggy.make(7, 12).script() == buggy.make(7, 12).script()
     assert buggy.make(7, 12).kernel != buggy.make(8, 12).kernel
 
 
-def test_a_write_beside_an_array_is_noticed(tmp_path: Any) -> None:
+def test_write_outside_an_array_fails_the_test(tmp_path: Any) -> None:
     text = buggy.HEAD + (
         "\n\ndef kernel_0():\n    GUARDED[0][3] = 1\n\n\n"
-        "def arguments_0():\n    return (made((5,), np.int8),)\n\n\nLAUNCHES = {0: (1, 1)}\n"
+        "def arguments_0():\n    return (guarded((5,), np.int8),)\n\n\nLAUNCHES = {0: (1, 1)}\n"
     )
     module = buggy_child.load(tmp_path / "made_beside.py", text)
 
@@ -70,14 +70,14 @@ def test_a_write_beside_an_array_is_noticed(tmp_path: Any) -> None:
         buggy_child.launch(module, 0, command)
 
 
-def test_two_checks_that_differ_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = iter(["ArgumentError: one", "ArgumentError: two"])
-    monkeypatch.setattr(buggy_child, "once", lambda module, number: next(said))
+def test_irreproducible_findings_fail_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = iter(["ArgumentError: one", "ArgumentError: two"])
+    monkeypatch.setattr(buggy_child, "once", lambda module, number: next(outcomes))
     answer = buggy_child.judge(None, 1)
     assert "two checks of the same launch differ" in answer["trouble"]
 
 
-def test_an_error_that_is_not_documented_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undocumented_error_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     def launch(*_: Any) -> None:
         raise RecursionError("far too deep")
 
@@ -87,8 +87,8 @@ def test_an_error_that_is_not_documented_is_noticed(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("child", BAD)
 @pytest.mark.costly
-def test_the_run_goes_on_behind_a_kernel_that(child: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such a kernel is told apart by how its process ended."""
+def test_run_continues_after_a_kernel_that(child: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit status of the process shows how the kernel failed."""
     program = (
         "import sys\n"
         "from tests.checked import buggy_child\n"
@@ -106,14 +106,14 @@ def test_the_run_goes_on_behind_a_kernel_that(child: str, monkeypatch: pytest.Mo
     assert (ended[1]["crashed"], ended[1]["hung"]) == (child == "dies", child != "dies")
 
 
-def test_the_long_run_goes_on_where_it_ended(
+def test_interrupted_run_resumes(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[int] = []
+    requests: list[int] = []
 
     def outcomes(seed: int, numbers: Any, limit: int) -> Any:
         for number in numbers:
-            asked.append(number)
+            requests.append(number)
             yield {
                 "number": number,
                 "kinds": {"misaligned": 2},
@@ -126,5 +126,5 @@ def test_the_long_run_goes_on_where_it_ended(
     arguments = ["--seed", "3", "--json", str(tmp_path / "made.json")]
     assert never_crashes.main([*arguments, "--count", "230"]) == 0
     assert never_crashes.main([*arguments, "--count", "450"]) == 0
-    assert asked == list(range(450))
+    assert requests == list(range(450))
     assert "| with misaligned | 450 |" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Where a NaN or an infinity arises: the first line that makes one out of finite numbers."""
+"""The origin of a NaN or infinity: the first line that computes one from finite numbers."""
 
 import math
 
@@ -54,7 +54,7 @@ def vector(*values):
     return np.array(values, np.float32)
 
 
-def test_it_is_the_line_of_the_overflow_and_not_the_one_that_hands_it_on():
+def test_origin_is_the_line_of_the_overflow_and_not_a_line_that_propagates_it():
     found = first(sigmoid_kernel, vector(1, 2, 89, 90), vector(0, 0, 0, 0))
     assert found.text == "e = math.exp(x[i])"
     assert found.value == "inf"
@@ -62,18 +62,18 @@ def test_it_is_the_line_of_the_overflow_and_not_the_one_that_hands_it_on():
     assert dict(found.operands)["x[2]"] == 89
 
 
-def test_zero_by_zero_is_named_with_its_operands():
+def test_zero_divided_by_zero_is_reported_with_its_operands():
     found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
     assert found.value == "nan"
     assert {"x[1]": 0.0, "y[1]": 0.0}.items() <= dict(found.operands).items()
 
 
-def test_a_line_of_a_device_function_is_quoted_as_it_is_written():
+def test_line_of_a_device_function_is_quoted_as_written():
     found = first(logarithm_kernel, vector(1, -1), vector(0, 0), threads=2)
     assert (found.text, found.value) == ("out[i] = math.log(x_2)", "nan")
 
 
-def test_the_sentence_names_line_value_operands_and_thread():
+def test_message_names_line_value_operands_and_thread():
     found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
     words = str(found)
     assert words.startswith(f"Line {found.line} makes nan out of finite numbers: ")
@@ -81,7 +81,7 @@ def test_the_sentence_names_line_value_operands_and_thread():
     assert "out[i] = x[i] / y[i]" in words
 
 
-def test_a_nan_that_was_given_is_nobodys_fault():
+def test_nan_in_the_input_has_no_origin():
     assert first(quotient_kernel, vector(np.nan), vector(1), vector(9), threads=1) is None
 
 
@@ -92,17 +92,17 @@ def gate_kernel(x, gate, out):
         out[i] = x[i] * gate[i]
 
 
-def test_a_nan_out_of_an_infinity_is_named_with_its_operands():
+def test_nan_from_an_infinity_is_reported_with_its_operands():
     found = first(gate_kernel, vector(1, np.inf), vector(0, 0), vector(9, 9), threads=2)
     assert "makes nan out of numbers of which one is infinite: " in str(found)
     assert {"x[1]": "inf", "gate[1]": 0.0}.items() <= dict(found.operands).items()
 
 
-def test_an_infinity_that_is_handed_on_has_no_origin():
+def test_propagated_infinity_has_no_origin():
     assert first(gate_kernel, vector(np.inf), vector(2), vector(9), threads=1) is None
 
 
-def test_an_infinity_that_a_line_begins_with_is_meant():
+def test_infinity_as_an_initial_value_is_intentional():
     found = first(maximum_kernel, vector(-100), vector(9), threads=1)
     assert found.text == "out[i] = math.exp(-high)"
 

@@ -1,4 +1,4 @@
-"""Kernels that the real `numba.cuda` decorated, as on a GPU machine, under the checker."""
+"""Kernels decorated by the real `numba.cuda`, as on a GPU machine, under the checker."""
 
 import pytest
 
@@ -32,12 +32,12 @@ RIGHT = f"{ANSWER}\nassert (out == want).all(), out"
 
 @pytest.fixture
 def run(fresh_python, tmp_path):
-    """Run the kernel with more lines behind it; return what it printed."""
+    """Return a function that runs the kernel, followed by `lines`, and returns the output."""
 
     def script(lines):
         file = tmp_path / "script.py"
         file.write_text(KERNEL + lines + RIGHT, encoding="utf-8")
-        # numba.cuda of numba itself says that it will move to a package of its own.
+        # The built-in numba.cuda warns that it is deprecated in favour of the package numba-cuda.
         done = fresh_python("-W", "default", str(file), GPUKIT_TARGET="cpu")
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

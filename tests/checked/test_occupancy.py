@@ -1,7 +1,7 @@
-"""Occupancy: values worked out by hand, and 100,000 configurations against NVIDIA's own header.
+"""Occupancy: hand-computed values, and 100,000 configurations against NVIDIA's own header.
 
-`cuda_occupancy.h` comes with the package nvidia-cuda-runtime. It is looked for when the tests
-run and compiled into a temporary folder; its licence does not let it be part of gpukit.
+`cuda_occupancy.h` is part of the package nvidia-cuda-runtime. The tests search for it and compile
+it in a temporary folder; its licence forbids redistribution with gpukit.
 """
 
 import ctypes
@@ -91,7 +91,7 @@ void best(int n, const int *gpus, const int *configurations, int *out)
 
 
 def header() -> Path | None:
-    """NVIDIA's header in an installed wheel, of the newest CUDA that is there."""
+    """Return NVIDIA's header from an installed wheel, of the newest CUDA version."""
     found = [h for p in sys.path if p for h in Path(p).glob("nvidia/*/include/cuda_occupancy.h")]
     return max(found, key=lambda h: h.parent.parent.name, default=None)
 
@@ -103,7 +103,7 @@ def compiler() -> str | None:
 
 @pytest.fixture(scope="module")
 def vendor(tmp_path_factory):
-    """NVIDIA's calculator: `vendor(which, configurations)` returns three integers for each."""
+    """Return NVIDIA's calculator: `vendor(which, configurations)` gives three integers for each."""
     found, cc = header(), compiler()
     if found is None:
         pytest.skip("needs cuda_occupancy.h: pip install nvidia-cuda-runtime (not for macOS)")
@@ -129,7 +129,7 @@ def vendor(tmp_path_factory):
 
 
 def device_of(gpu):
-    """What cudaGetDeviceProperties would say, in the order that the driver reads."""
+    """Return what cudaGetDeviceProperties reports, in the order that DRIVER reads."""
     return (
         *gpu.capability,
         gpu.threads_per_block,
@@ -146,7 +146,7 @@ def device_of(gpu):
 
 
 def pick(rng, n, shares):
-    """n values, each from one of the arrays in `shares`, an array's weight beside it."""
+    """Return n values, each from one of the arrays in `shares`, chosen by the arrays' weights."""
     weights = np.array([weight for weight, _ in shares])
     which = rng.choice(len(shares), n, p=weights / weights.sum())
     drawn = np.stack([rng.choice(values, n) for _, values in shares])
@@ -154,7 +154,7 @@ def pick(rng, n, shares):
 
 
 def shared_bytes(most):
-    """Sizes at which a block more or less fits, and one byte beside them."""
+    """Return the sizes at which the number of blocks changes, and their neighbours."""
     totals = [g.shared_per_sm // k - g.shared_reserved for g in GPUS.values() for k in range(1, 33)]
     totals += [g.shared_per_block for g in GPUS.values()]
     near = np.add.outer(totals, [-129, -128, -127, -1, 0, 1, 127, 128, 129]).ravel()
@@ -162,7 +162,7 @@ def shared_bytes(most):
 
 
 def draw(n, seed=20261120):
-    """n configurations: GPU, threads, registers, static and dynamic bytes; some are invalid."""
+    """Return n configurations: GPU, threads, registers, static and dynamic bytes; some invalid."""
     rng = np.random.default_rng(seed)
     odd_threads = [-1, 0, 1, 31, 32, 33, 992, 993, 1023, 1024, 1025, 2048, 1 << 20]
     odd_registers = [-1, 0, 1, 8, 9, 254, 255, 256, 257, 1000]
@@ -180,7 +180,7 @@ def draw(n, seed=20261120):
 
 
 def ours(configuration):
-    """The triple that the vendor's calculator gives, from our own."""
+    """Return gpukit's result as the triple that NVIDIA's calculator returns."""
     which, *rest = configuration
     try:
         result = occupancy(GPUS[NAMES[which]], *rest)
@@ -203,7 +203,7 @@ def differences(ours_of, configurations, expected):
     return [(c, ours_of(c), want) for c, want in pairs if ours_of(c) != tuple(want)]
 
 
-def test_occupancy_is_the_vendors_on_100000_configurations(vendor):
+def test_occupancy_matches_nvidia_on_100000_configurations(vendor):
     configurations = draw(CONFIGURATIONS)
     assert differences(ours, configurations, vendor("active", configurations))[:5] == []
 
@@ -216,12 +216,12 @@ def test_configurations_reach_every_limit_with_and_without_blocks(vendor, name):
     assert name == "blocks" or np.count_nonzero(limited & (found[:, 1] == 0)) > 1000
 
 
-def test_configurations_hold_invalid_ones(vendor):
+def test_configurations_include_invalid_ones(vendor):
     found = vendor("active", draw(CONFIGURATIONS))
     assert np.count_nonzero(found[:, 0] == INVALID) > 1000
 
 
-def test_best_block_is_the_vendors(vendor):
+def test_best_block_matches_nvidia(vendor):
     configurations = draw(500, seed=7)
     assert differences(our_best, configurations, vendor("best", configurations))[:5] == []
 
@@ -229,8 +229,8 @@ def test_best_block_is_the_vendors(vendor):
 # ---- by hand -------------------------------------------------------------------------------------
 
 
-# Compute capability 9.0 holds 64 warps, 65,536 registers and 233,472 shared bytes an SM, of which
-# each block costs 1,024 more than it asks for.
+# Compute capability 9.0 has 64 warps, 65,536 registers and 233,472 bytes of shared memory per SM;
+# each block reserves 1,024 bytes more than it requests.
 @pytest.mark.parametrize(
     ("threads", "registers", "shared", "blocks", "percent"),
     [
@@ -264,59 +264,59 @@ def test_occupancy_of_256_threads_fills_every_gpu(name, blocks):
     ("name", "most"),
     [("T4", 65_536), ("L4", 101_376), ("A100", 166_912), ("H100", 232_448), ("B200", 232_448)],
 )
-def test_shared_memory_of_a_block_ends_at_the_documented_size(name, most):
+def test_shared_memory_limit_per_block_is_the_documented_size(name, most):
     sizes = (most, most + 1)
     assert [occupancy(GPUS[name], 32, 16, 0, size).blocks for size in sizes] == [1, 0]
 
 
-def test_registers_are_given_eight_at_a_time():
+def test_registers_per_thread_are_rounded_up_to_eight():
     counts = [occupancy(find("H100"), 256, registers).blocks for registers in (32, 33, 40, 41)]
     assert counts == [8, 6, 6, 5]
 
 
-def test_static_and_dynamic_shared_memory_count_alike():
+def test_static_and_dynamic_shared_memory_count_equally():
     first = occupancy(find("A100"), 64, 16, 5000, 3000)
     assert first.limits == occupancy(find("A100"), 64, 16, 0, 8000).limits
 
 
-def test_no_shared_memory_is_no_limit_where_nothing_is_reserved():
+def test_zero_shared_memory_is_no_limit_without_reserved_memory():
     assert occupancy(find("T4"), 64, 16).limits["shared memory"] is None
 
 
-def test_limit_of_registers_is_said_with_its_numbers():
+def test_register_limit_is_explained_with_numbers():
     reason = occupancy(find("H100"), 1024, 65).reason
     assert reason.startswith("registers: 65 per thread x 1,024 threads need 73,728 of 65,536")
 
 
-def test_limit_of_shared_memory_is_said_with_its_numbers():
+def test_shared_memory_limit_is_explained_with_numbers():
     assert occupancy(find("H100"), 128, 40, 0, 100_000).reason == (
         "shared memory: 100,000 bytes per block (allocated as 101,120) of an SM's 233,472 "
         "allow 2 blocks"
     )
 
 
-def test_limit_of_threads_is_said():
+def test_thread_limit_is_explained():
     reason = occupancy(find("T4"), 1025, 32).reason
     assert reason == "threads: 1,025 per block, and a block may have at most 1,024"
 
 
-def test_limit_of_blocks_is_said():
+def test_block_limit_is_explained():
     assert occupancy(find("T4"), 32, 16).reason == "blocks: an SM holds at most 16, here of 1 warp"
 
 
-def test_two_limits_that_bind_are_both_named():
+def test_two_binding_limits_are_both_named():
     assert occupancy(find("A100"), 256, 32).limited_by == ("warps", "registers")
 
 
 @pytest.mark.parametrize(
     "arguments", [(0, 32, 0, 0), (-1, 32, 0, 0), (32, -1, 0, 0), (32, 32, -1, 0), (32, 32, 0, -1)]
 )
-def test_impossible_input_is_refused(arguments):
+def test_impossible_input_is_rejected(arguments):
     with pytest.raises(ValueError, match=r"occupancy: expected \w+ >= \d, got"):
         occupancy(find("T4"), *arguments)
 
 
-def test_fraction_of_a_thread_is_refused():
+def test_fractional_number_of_threads_is_rejected():
     with pytest.raises(TypeError, match=r"whole number of threads, got 2\.5"):
         occupancy(find("T4"), 2.5, 32)
 
@@ -325,21 +325,21 @@ def test_sizes_beyond_32_bits_do_not_fit():
     assert occupancy(find("H100"), 32, 32, 0, 2**32).blocks == 0
 
 
-def test_best_block_takes_the_largest_of_equals():
+def test_best_block_prefers_the_largest_of_equals():
     assert best_block(find("H100"), 32).threads == 1024
     assert best_block(find("L4"), 32).threads == 768
 
 
-def test_best_block_asks_for_shared_memory_of_each_size():
+def test_best_block_queries_shared_memory_for_each_size():
     best = best_block(find("T4"), 32, shared_dynamic=lambda threads: 128 * threads)
     assert (best.threads, best.percent) == (512, 50.0)
 
 
-def test_best_block_is_none_where_nothing_runs():
+def test_best_block_is_none_when_no_block_fits():
     assert best_block(find("T4"), 32, shared_dynamic=65_537) is None
 
 
-def test_spare_registers_are_the_last_that_cost_nothing():
+def test_spare_registers_do_not_reduce_occupancy():
     gpu = find("H100")
     most = spare_registers(gpu, 256)
     around = [occupancy(gpu, 256, count).percent for count in (most, most + 1)]
@@ -350,13 +350,13 @@ def test_table_has_a_row_for_every_gpu():
     assert [row["gpu"] for row in table(256, 32).rows] == list(NAMES)
 
 
-def test_table_takes_registers_by_compute_capability():
+def test_table_accepts_registers_by_compute_capability():
     counts = {(7, 5): 61, (8, 0): 32, (8, 9): 40, (9, 0): 33, (10, 0): 34}
     rows = table(256, counts, 2048).rows
     assert [row["registers"] for row in rows] == [61, 40, 32, 40, 33, 33, 34]
 
 
-def test_table_refuses_a_gpu_without_registers():
+def test_table_rejects_a_gpu_without_registers():
     with pytest.raises(ValueError, match=r"capability \(8, 9\) \(L4\), got them for \[\(7, 5\)\]"):
         table(256, {(7, 5): 61})
 
@@ -367,32 +367,32 @@ def test_table_says_when_registers_are_not_known():
     assert {row["registers"] for row in shown.rows} == {None}
 
 
-def test_table_keeps_apart_gpus_with_and_without_known_registers():
+def test_table_separates_gpus_with_and_without_known_registers():
     counts = {(7, 5): None, (8, 0): 32, (8, 9): 40, (9, 0): 32, (10, 0): 255}
     rows = table(256, counts).rows
     assert [row["registers"] for row in rows] == [None, 40, 32, 40, 32, 32, 255]
     assert [row["blocks"] for row in rows] == [4, 6, 8, 6, 8, 8, 1]
 
 
-def test_table_says_that_much_shared_memory_must_be_asked_for():
+def test_table_says_that_large_shared_memory_requires_opt_in():
     assert "More than 48 KB" not in str(table(64, 32, 49_152))
     assert "More than 48 KB" in str(table(64, 32, 49_152, 1))
 
 
-def test_table_prints_one_line_a_gpu_and_each_reason_once():
+def test_table_prints_one_line_per_gpu_and_each_reason_once():
     text = str(table(1024, 65))
     assert [line.split("  ")[0] for line in text.splitlines()[2:10]] == ["GPU", *NAMES]
     assert text.count("registers: 65 per thread") == 1
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_unknown_gpu_is_refused_with_the_known_ones():
+def test_unknown_gpu_is_rejected_with_a_list_of_gpus():
     with pytest.raises(ValueError, match=r"expected one of T4, .*B200, got 'V100'"):
         find("V100")
 
 
 @pytest.mark.parametrize("name", [name for name, gpu in GPUS.items() if gpu.clock is not None])
-def test_peak_of_float32_is_what_cores_and_clock_give(name):
+def test_float32_peak_follows_from_cores_and_clock(name):
     gpu = GPUS[name]
     cores = 64 if gpu.capability in ((7, 5), (8, 0)) else 128
     assert gpu.float32 == pytest.approx(2 * cores * gpu.sms * gpu.clock, rel=0.01)

@@ -1,4 +1,4 @@
-"""Messages quote the person's own text and lines, and nothing that passes have made of them."""
+"""Messages quote the user's source, never code that compiler passes generated."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def states() -> Any:
     return random.create_xoroshiro128p_states(N, seed=1)
 
 
-# Kernels with something to say, and what they are launched with.
+# Kernels with findings or errors, and their arguments.
 SAID = {
     "an inlined variable": (means_kernel, lambda: (numbers(N, 8), numbers(N))),
     "a literal": (zero_kernel, lambda: (numbers(N), numbers(N))),
@@ -143,25 +143,25 @@ def test_an_error_quotes_only_the_source_of_the_kernel(case: str) -> None:
     assert foreign(stopped.value) == []
 
 
-def test_float64_of_an_update_is_quoted_and_fixed_as_it_is_written() -> None:
+def test_float64_in_an_update_is_quoted_and_fixed_as_written() -> None:
     report = gpukit.check(means_kernel)[1, N](numbers(N, 8), numbers(N))
     (found,) = [f for f in report.findings if f.kind == "float64"]
     assert (found.kernel, found.source) == ("mean_of", "mean[0] /= count")
     assert found.fix == "write `mean[0] /= np.float32(count)`"
 
 
-def test_a_literal_is_quoted_as_it_was_written() -> None:
+def test_literal_is_quoted_as_written() -> None:
     (found,) = gpukit.check(zero_kernel)[1, N](numbers(N), numbers(N)).findings
     assert "`0e0`" in found.message
     assert "`np.float32(0e0)`" in found.fix
 
 
-def test_random_numbers_of_float32_are_no_float64_of_the_kernel() -> None:
+def test_float32_random_numbers_are_not_reported_as_float64() -> None:
     report = gpukit.check(drawing_outside_kernel)[1, N - 1](states(), numbers(N - 1))
     assert [f.kind for f in report.findings] == []
 
 
-def test_a_race_inside_a_function_of_gpukit_stands_at_its_call() -> None:
+def test_race_inside_a_gpukit_function_is_located_at_its_call() -> None:
     report = gpukit.check(drawing_kernel)[1, N](states(), numbers(N))
     (found,) = report.errors
     assert (found.kind, found.array) == ("global-race", "states")

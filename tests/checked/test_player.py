@@ -1,4 +1,4 @@
-"""The player in a real Chromium: stepping, jumping, choosing, and what it says."""
+"""The player in a real Chromium: stepping, jumping, selecting, announcements."""
 
 import itertools
 import json
@@ -16,18 +16,18 @@ TRANSPOSE, VOTE = recordings.transpose(), recordings.vote()
 ALL = pytest.mark.parametrize(
     "recording", [REDUCE, RACE, TRANSPOSE, VOTE], ids=["reduce", "race", "transpose", "vote"]
 )
-# The positions at which the last warp of a block arrives at a barrier, read off the simulation.
+# The positions at which the last warp of a block reaches a barrier, from the simulation.
 BARRIERS = [
     number
     for number, (step, later) in enumerate(itertools.pairwise(REDUCE["steps"]), 1)
     if step["kind"] == "barrier" != later["kind"]
 ]
-# As text, which comes across quickly.
+# As JSON text, which transfers quickly.
 SNAPSHOT = "JSON.stringify(gpukitPlayer.replay.snapshot())"
 
 
 @ALL
-def test_player_opens_from_a_file_and_asks_for_nothing_else(show, recording):
+def test_player_opens_from_a_file_without_further_requests(show, recording):
     shown = show(recording).keys("End", "Home", "b")
     assert [url.rsplit("/", 1)[1] for url in shown.requests] == ["player.html"]
     assert shown.console == []
@@ -92,7 +92,7 @@ def test_side_of_a_finding_chooses_its_thread(show):
     assert shown.choice["lane"] == 16
 
 
-def test_closing_the_banner_takes_its_marks_away(show):
+def test_closing_the_banner_removes_its_marks(show):
     shown = show(RACE).click("#finding-close")
     assert not shown.seen("#finding")
     assert "finding" not in shown.cell(2, 16)
@@ -103,7 +103,7 @@ def test_two_findings_at_one_step_are_both_visited(show):
     first = RACE["findings"][0]
     shown = show({**RACE, "findings": [first, {**first, "message": "The second one."}]})
     assert "The second one." in shown.keys("f").text("#finding")
-    assert shown.keys("f").said == "There is no later finding."
+    assert shown.keys("f").announcement == "There is no later finding."
     assert "The second one." not in shown.keys("F").text("#finding")
 
 
@@ -148,23 +148,23 @@ def test_barrier_keys_stop_where_the_last_warp_arrives(show):
     shown = show(REDUCE)
     forward = [shown.keys("b").position for _ in BARRIERS]
     assert forward == BARRIERS
-    assert shown.keys("b").said == "There is no later barrier."
+    assert shown.keys("b").announcement == "There is no later barrier."
     assert [shown.keys("B").position for _ in BARRIERS[1:]] == BARRIERS[-2::-1]
 
 
-def test_barrier_that_not_all_reach_is_a_stop_too(show):
+def test_divergent_barrier_is_a_stop(show):
     shown = show({**REDUCE, "steps": REDUCE["steps"][:7]})
     assert shown.keys("b").position == 7
-    assert "32 of 64 running threads of the block are there." in shown.said
+    assert "32 of 64 running threads of the block are there." in shown.announcement
 
 
 def test_grid_sync_is_a_stop_where_the_last_block_arrives(show):
     shown = show(VOTE).keys("b")
     assert shown.position == 20
-    assert "All 128 recorded threads of the grid are there" in shown.said
+    assert "All 128 recorded threads of the grid are there" in shown.announcement
 
 
-def test_one_warp_steps_alone(show):
+def test_single_warp_can_be_stepped(show):
     shown = show(REDUCE).click(".warp >> nth=1").click("#one-warp")
     own = [
         number
@@ -172,7 +172,7 @@ def test_one_warp_steps_alone(show):
         if (step["block"], step["warp"]) == (0, 1)
     ]
     assert [shown.keys("ArrowRight").position for _ in own] == own
-    assert shown.keys("ArrowRight").said == "Warp 1 takes no later step."
+    assert shown.keys("ArrowRight").announcement == "Warp 1 takes no later step."
     assert [shown.keys("ArrowLeft").position for _ in own] == [*own[-2::-1], 0]
 
 
@@ -197,7 +197,7 @@ def test_space_plays_and_pauses(show):
     assert shown.page.evaluate("gpukitPlayer.isPlaying") is False
 
 
-def test_line_number_goes_to_the_next_step_there(show):
+def test_clicking_a_line_number_goes_to_its_next_step(show):
     shown = show(REDUCE)
     line = REDUCE["steps"][6]["line"]
     shown.click(f"#source li >> nth={line - REDUCE['source'][0]['line']} >> button")
@@ -225,16 +225,18 @@ def test_lanes_show_the_chosen_variable(show):
     assert shown.page.locator(".lane-value").all_inner_texts() == [str(i) for i in range(32)]
 
 
-def test_live_text_says_what_the_step_did(show):
+def test_live_text_describes_the_step(show):
     shown = show(REDUCE).go_to(2).keys("ArrowRight")
-    assert shown.said == (
+    assert shown.announcement == (
         "Block 0, warp 0, line 16: all 32 lanes read a[0] to a[31], write tile[0] to tile[31]."
     )
 
 
-def test_live_text_counts_who_has_reached_the_barrier(show):
+def test_live_text_counts_threads_at_the_barrier(show):
     shown = show(REDUCE).keys("b")
-    assert shown.said.endswith("All 64 running threads of the block are there, so it opens.")
+    assert shown.announcement.endswith(
+        "All 64 running threads of the block are there, so it opens."
+    )
 
 
 def test_question_mark_opens_the_help_and_escape_closes_it(show):
@@ -255,7 +257,7 @@ def test_player_works_in_a_notebooks_frame(chromium):
     shown.page.close()
 
 
-def test_player_in_a_notebook_is_no_higher_than_the_window_and_fills_the_screen(chromium):
+def test_player_in_a_notebook_fits_the_window_and_can_fill_the_screen(chromium):
     page = chromium.new_page(viewport={"width": 1280, "height": 780})
     page.set_content(Player(RACE)._repr_html_())
     frame = page.frames[1]
@@ -273,17 +275,17 @@ def test_player_in_a_notebook_is_no_higher_than_the_window_and_fills_the_screen(
     ("fix", "sentence"),
     [("put `b` first", "Put b first."), ("`b` is too large", "b is too large."), ("", "")],
 )
-def test_advice_is_a_sentence_though_findings_hold_a_clause(fix, sentence, show):
+def test_advice_is_shown_as_a_sentence(fix, sentence, show):
     shown = show({**RACE, "findings": [{**RACE["findings"][0], "fix": fix}]})
     assert shown.text("#finding-fix") == sentence
 
 
-def test_code_in_a_finding_is_set_as_code(show):
+def test_code_in_a_finding_is_formatted_as_code(show):
     found = {**RACE["findings"][0], "message": "Read `a[i]` after `b = 1`.", "fix": "Move `b`."}
     shown = show({**RACE, "findings": [found]})
     assert shown.text("#finding-message") == "Read a[i] after b = 1."
     assert shown.page.locator("#finding p code").all_inner_texts() == ["a[i]", "b = 1", "b"]
-    assert "`" not in shown.said
+    assert "`" not in shown.announcement
 
 
 NOTEBOOK = "<body style='background: {}'><div>{}</div></body>"
@@ -291,7 +293,7 @@ NOTEBOOK = "<body style='background: {}'><div>{}</div></body>"
 
 @pytest.mark.parametrize("system", ["light", "dark"])
 @pytest.mark.parametrize(("colour", "scheme"), [("#111", "dark"), ("rgb(255 255 240)", "light")])
-def test_player_takes_the_colours_of_the_notebook_around_it(chromium, system, colour, scheme):
+def test_player_uses_the_colours_of_the_surrounding_notebook(chromium, system, colour, scheme):
     page = chromium.new_page(color_scheme=system)
     page.set_content(NOTEBOOK.format(colour, Player(RACE)._repr_html_()))
     frame = page.frames[1]
@@ -329,7 +331,7 @@ def test_recording_without_steps_is_shown(show):
     assert (shown.position, shown.console) == (0, [])
 
 
-def test_what_was_left_out_is_told(show):
+def test_truncation_of_the_recording_is_shown(show):
     assert "the first 50 steps" in show({**REDUCE, "truncated": "the first 50 steps"}).text(
         "#truncated"
     )

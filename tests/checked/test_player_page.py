@@ -1,4 +1,4 @@
-"""The player's page as text: one file, nothing that it fetches, nothing that breaks out of it."""
+"""The player's page as text: one self-contained file, with all data escaped."""
 
 import base64
 import gzip
@@ -31,7 +31,7 @@ def recorded(page: str) -> dict:
 
 
 class Elements(HTMLParser):
-    """Every start tag with its attributes."""
+    """Collects every start tag with its attributes."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ def test_page_is_the_same_text_each_time():
     assert player.page(recording) == player.page(recording)
 
 
-def test_page_names_nothing_to_fetch():
+def test_page_references_no_external_resources():
     elements = Elements(player.page(recordings.reduction())).found
     sources = [
         value
@@ -116,15 +116,15 @@ def test_numpy_values_become_numbers():
     assert found["steps"][0]["lanes"] == 2**32 - 1
 
 
-def test_recording_of_another_version_is_refused():
+def test_recording_of_another_version_is_rejected():
     with pytest.raises(ValueError, match=r"expected a recording of version 1, got 2"):
         player.page({**recordings.reduction(), "version": 2})
 
 
 def test_save_writes_the_page_and_returns_its_path(tmp_path):
-    made = player.Player(recordings.reduction())
-    path = made.save(tmp_path / "launch.html")
-    assert path.read_text(encoding="utf-8") == made.html
+    page = player.Player(recordings.reduction())
+    path = page.save(tmp_path / "launch.html")
+    assert path.read_text(encoding="utf-8") == page.html
 
 
 def test_save_replaces_a_page_of_the_same_kernel(tmp_path):
@@ -134,7 +134,7 @@ def test_save_replaces_a_page_of_the_same_kernel(tmp_path):
 
 
 @pytest.mark.parametrize("text", [player.page(recordings.transpose()), "my notes"])
-def test_save_leaves_any_other_file_alone(tmp_path, text):
+def test_save_does_not_overwrite_other_files(tmp_path, text):
     path = tmp_path / "launch.html"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FileExistsError, match=r"launch\.html exists and is no page of reduce_k"):
@@ -146,17 +146,17 @@ def test_open_shows_the_saved_page_in_the_browser(tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr(webbrowser, "open", shown.append)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    made = player.Player(recordings.reduction())
-    path = made.open()
+    page = player.Player(recordings.reduction())
+    path = page.open()
     assert shown == [path.as_uri()]
-    assert path.read_text(encoding="utf-8") == made.html
+    assert path.read_text(encoding="utf-8") == page.html
 
 
 def test_notebook_gets_the_page_in_a_sandboxed_frame():
-    made = player.Player(recordings.reduction())
-    (tag, attributes), (script, _) = Elements(made._repr_html_()).found
+    page = player.Player(recordings.reduction())
+    (tag, attributes), (script, _) = Elements(page._repr_html_()).found
     assert (tag, attributes["sandbox"], script) == ("iframe", "allow-scripts", "script")
-    assert attributes["srcdoc"] == made.html
+    assert attributes["srcdoc"] == page.html
 
 
 def test_notebook_frame_keeps_a_hostile_name_inside_its_title():
@@ -165,14 +165,14 @@ def test_notebook_frame_keeps_a_hostile_name_inside_its_title():
     assert attributes["title"] == 'Player of "><script>x</script>'
 
 
-def test_player_says_what_it_holds():
-    made = player.Player(recordings.reduction(forgotten_barrier=True))
-    assert repr(made).startswith("<Player of reduce_kernel: steps 90, findings 1;")
+def test_player_repr_says_what_it_contains():
+    page = player.Player(recordings.reduction(forgotten_barrier=True))
+    assert repr(page).startswith("<Player of reduce_kernel: steps 90, findings 1;")
 
 
-def test_player_says_that_it_does_not_hold_all():
-    made = player.Player({**recordings.reduction(), "truncated": "a has 5,000,000 elements."})
-    assert repr(made).endswith("Not whole: a has 5,000,000 elements.>")
+def test_player_repr_says_that_it_is_truncated():
+    page = player.Player({**recordings.reduction(), "truncated": "a has 5,000,000 elements."})
+    assert repr(page).endswith("Not whole: a has 5,000,000 elements.>")
 
 
 def test_title_is_escaped():

@@ -1,4 +1,4 @@
-"""The player's panels in a real Chromium: cells and lanes, both colour schemes, every width."""
+"""The player's panels in a real Chromium: cells, lanes, colour schemes, widths."""
 
 import json
 
@@ -15,11 +15,11 @@ REDUCE, RACE, TRANSPOSE = (
 )
 WIDTHS = (360, 900, 1280, 1920)
 VALUES = "JSON.stringify(gpukitPlayer.replay.arrays[1].values)"
-# How many elements a page may have, however long its recording is.
+# The most elements of a page, however long its recording is.
 MOST_ELEMENTS = 2_500
 
-# Texts in sight whose contrast with the plain colour behind them is too low (WCAG 2.2, 1.4.3), or
-# that are faded, which this does not reckon with.
+# Visible texts whose contrast with their solid background is too low (WCAG 2.2, 1.4.3), or that
+# have an opacity, which this does not take into account.
 FAINT = """() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const bright = (colour) => channels(colour).slice(0, 3)
@@ -70,7 +70,7 @@ def test_stepping_back_makes_an_element_unwritten_again(show):
     assert shown.cell(2, 0)["state"] == "blank"
 
 
-def test_read_and_atomic_update_have_marks_of_their_own(show):
+def test_reads_and_atomic_updates_have_distinct_marks(show):
     steps = REDUCE["steps"]
     atomic = next(
         number for number, step in enumerate(steps, 1) if step["writes"] and step["writes"][0][4]
@@ -90,7 +90,7 @@ def test_two_dimensional_array_keeps_its_rows_and_columns(show):
     assert (grid.get_attribute("aria-rowcount"), grid.get_attribute("aria-colcount")) == ("8", "5")
 
 
-def test_values_that_are_no_numbers_are_shown(show):
+def test_non_finite_values_are_shown(show):
     assert show(TRANSPOSE).cell(0, 7)["text"] == "nan"
 
 
@@ -103,7 +103,7 @@ def test_local_array_follows_the_chosen_thread(show):
     assert shown.cell(3 + thread, 0)["text"] == str(thread % 8)
 
 
-def test_arrays_that_the_launch_never_touches_come_last(show):
+def test_arrays_that_the_launch_never_accesses_come_last(show):
     idle = {**REDUCE["arrays"][0], "name": "idle"}
     moved = [
         {**step, **{k: [[n + 1, *rest] for n, *rest in step[k]] for k in ("reads", "writes")}}
@@ -120,7 +120,7 @@ def test_an_array_is_above_the_fold_of_a_notebooks_cell(show, width):
     assert cells["y"] + 100 <= bar["y"]
 
 
-def test_array_of_which_only_the_beginning_is_shown_says_so(show):
+def test_truncated_array_says_so(show):
     array = {**REDUCE["arrays"][0], "whole": [2_500, 2_000]}
     shown = show({**REDUCE, "arrays": [array, *REDUCE["arrays"][1:]]})
     size = len(array["before"])
@@ -135,14 +135,14 @@ def test_shared_array_follows_the_chosen_block(show):
     assert shown.page.locator("#cell-2-0").count() == 0
 
 
-def test_lanes_without_a_thread_cannot_be_chosen(show):
+def test_lanes_without_a_thread_cannot_be_selected(show):
     shown = show(TRANSPOSE).click(".warp >> nth=1")
     absent = shown.page.locator('.lane[data-state="absent"]')
     assert absent.count() == 24
     assert not absent.first.is_visible()
 
 
-def test_lanes_wait_at_the_barrier_and_then_go_on(show):
+def test_lanes_wait_at_the_barrier_and_then_continue(show):
     shown = show(REDUCE).go_to(7)
     states = "all => [...new Set(all.map(lane => lane.dataset.state))]"
     assert shown.page.locator(".lane").evaluate_all(states) == ["waiting"]
@@ -156,13 +156,13 @@ def test_lanes_that_return_are_marked(show):
     assert shown.page.locator('.lane[data-state="returned"]').count() == 32
 
 
-def test_source_marks_the_current_line_and_where_other_warps_stand(show):
+def test_source_marks_the_current_line_and_those_of_other_warps(show):
     shown = show(REDUCE).go_to(7)
     assert "# the tile is filled" in shown.text('#source li[aria-current="step"]')
     assert shown.page.locator("#source .chips:not(:empty)").all_inner_texts() == ["w1", "w0"]
 
 
-def test_arrow_keys_choose_a_lane_where_the_focus_is(show):
+def test_arrow_keys_select_a_lane_when_focused(show):
     shown = show(REDUCE)
     shown.page.focus(".lane >> nth=0")
     shown.keys("ArrowDown", "ArrowRight")
@@ -170,7 +170,7 @@ def test_arrow_keys_choose_a_lane_where_the_focus_is(show):
     assert shown.position == 0
 
 
-def test_arrow_keys_choose_an_element_and_say_who_touched_it(show):
+def test_arrow_keys_select_an_element_and_describe_its_last_access(show):
     shown = show(REDUCE).go_to(5)
     shown.page.focus('[data-array="2"] [role=grid]')
     shown.keys("ArrowRight", "ArrowRight", "ArrowRight")
@@ -181,7 +181,7 @@ def test_arrow_keys_choose_an_element_and_say_who_touched_it(show):
     assert shown.position == 3
 
 
-def test_element_out_of_sight_is_scrolled_to_when_it_is_touched(show):
+def test_accessed_element_is_scrolled_into_view(show):
     recording = recordings.long(steps=400)
     shown = show(recording).go_to(101)
     array, index, *_ = recording["steps"][100]["reads"][0]
@@ -202,7 +202,7 @@ def test_long_recording_keeps_the_page_small_and_the_state_right(show):
 
 
 @pytest.mark.parametrize("width", [640, 1280])
-def test_every_control_is_in_sight_in_a_notebooks_cell(show, width):
+def test_every_control_is_visible_in_a_notebook_cell(show, width):
     shown = show(RACE, width=width, height=663)
     for name in "scheme", "full", "help", "play", "jump-next", "all-warps", "one-warp", "speed":
         box = shown.page.locator(f"#{name}").bounding_box()
@@ -221,7 +221,7 @@ def test_registers_keep_their_rows_below_a_finding(show, width):
 
 
 @pytest.mark.parametrize("width", [760, 1000, 1280])
-def test_short_kernel_is_seen_whole(show, width):
+def test_short_kernel_is_fully_visible(show, width):
     shown = show({**RACE, "source": RACE["source"][:5]}, width=width, height=663)
     assert shown.page.evaluate("(({scrollHeight: all, clientHeight: seen}) => all <= seen)(source)")
 
@@ -233,7 +233,7 @@ def test_page_never_scrolls_sideways(show, width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_playing_buttons_are_in_sight_at_every_width(show, width):
+def test_playback_buttons_are_visible_at_every_width(show, width):
     box = show(RACE, width=width, height=780).page.locator("#play").bounding_box()
     assert 0 <= box["x"]
     assert box["y"] + box["height"] <= 780
@@ -241,18 +241,18 @@ def test_playing_buttons_are_in_sight_at_every_width(show, width):
 
 @pytest.mark.parametrize("position", [0, 7, 17, 90])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_its_background(show, scheme, position):
+def test_every_text_has_enough_contrast(show, scheme, position):
     shown = show(RACE, color_scheme=scheme).go_to(position)
     assert shown.page.evaluate("document.documentElement.dataset.scheme") == scheme
     assert shown.page.evaluate(FAINT) == []
 
 
-def test_colours_can_be_chosen_by_hand(show):
+def test_colour_scheme_can_be_selected(show):
     shown = show(REDUCE, color_scheme="light").click("#scheme").click("#scheme")
     assert shown.page.evaluate("document.documentElement.dataset.scheme") == "dark"
 
 
-def test_everything_that_takes_the_focus_has_a_name(show):
+def test_every_focusable_element_has_an_accessible_name(show):
     assert show(RACE).page.evaluate(NAMELESS) == []
 
 
@@ -263,12 +263,12 @@ def test_focus_is_visible(show):
     assert shown.page.evaluate(f"parseFloat({style}.outlineWidth)") >= 2
 
 
-def test_nothing_is_animated_when_less_motion_is_asked_for(show):
+def test_prefers_reduced_motion_disables_animation(show):
     shown = show(RACE, reduced_motion="reduce").keys("ArrowRight")
     assert shown.page.evaluate("document.getAnimations().length") == 0
 
 
-def test_float32_is_shown_with_the_digits_it_has(show):
+def test_float32_is_shown_with_float32_precision(show):
     recording = recordings.reduction()
     recording["arrays"][0]["before"][:3] = [float(np.float32(0.1)), 1 / 3, float(np.float32(1e-20))]
     shown = show(recording)

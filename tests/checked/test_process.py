@@ -1,4 +1,4 @@
-"""Checking all launches of a process: GPUKIT_TARGET=checked, `with checking()`, and the bar."""
+"""Checking all launches of a process: GPUKIT_TARGET=checked, `checking()`, progress bar."""
 
 import io
 import sys
@@ -22,7 +22,7 @@ FLOAT64_LINE = 1 + HEAD.split("\n").index("        out[i] = 0.1 * x[i]")
 
 @pytest.fixture
 def script(fresh_python, tmp_path):
-    """Run a script whose every launch is checked."""
+    """Return a function that runs a script with every launch checked."""
 
     def run(text, target="checked", *options):
         path = tmp_path / "script.py"
@@ -33,7 +33,7 @@ def script(fresh_python, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_sound_script_runs_as_on_the_cpu(script):
+def test_correct_script_runs_as_on_the_cpu(script):
     text = "fill_kernel[3, 32](out)\nprint(out.sum(), cuda.is_available())"
     checked, plain = script(text), script(text, "cpu")
     assert (checked.returncode, checked.stderr) == (0, "")
@@ -62,7 +62,7 @@ def test_the_same_script_on_the_cpu_raises_nothing(script):
 
 
 @pytest.mark.slow
-def test_an_error_can_be_caught_and_knows_its_place(script):
+def test_error_can_be_caught_and_has_its_location(script):
     done = script("""
         from gpukit import errors
         try:
@@ -99,7 +99,7 @@ def test_a_warning_is_a_check_warning_with_the_line(script):
 
 @pytest.mark.parametrize("launch", ["half_kernel.forall(70)(x, out)", "half(x)"])
 @pytest.mark.slow
-def test_a_warning_stands_at_the_line_of_the_script_when_gpukit_launches(script, launch):
+def test_warning_of_a_launch_by_gpukit_is_at_the_line_of_the_script(script, launch):
     done = script(f"""
         @cuda.vectorize(["float32(float32)"])
         def half(a):
@@ -124,11 +124,11 @@ def test_warnings_that_are_errors_stop_the_script(script):
 
 @pytest.mark.slow
 def test_an_error_comes_before_warnings_that_are_errors(script):
-    done = script("collide_kernel[1, 32](out)")  # a race, and an output not written to its end
+    done = script("collide_kernel[1, 32](out)")  # a race, and a partly written output
     assert "CheckFailed" in done.stderr
 
 
-def test_an_error_of_a_plain_launch_stays_what_it_is(script):
+def test_error_of_a_plain_launch_is_unchanged(script):
     done = script("fill_kernel[3, 32](out, out)")
     assert "gpukit.errors.ArgumentError: fill_kernel takes 1 arguments" in done.stderr
 
@@ -138,7 +138,7 @@ def test_a_launch_in_another_thread_is_checked(script):
     done = script("""
         import threading
         seen = []
-        threading.excepthook = lambda given: seen.append(given.exc_type.__name__)
+        threading.excepthook = lambda args: seen.append(args.exc_type.__name__)
         worker = threading.Thread(target=lambda: collide_kernel[1, 32](one))
         worker.start()
         worker.join()
@@ -160,7 +160,7 @@ def test_functions_of_the_checker_are_compiled_once_when_two_threads_launch():
     threads[0].start()
     begun.wait(30)
     threads[1].start()
-    threads[1].join(0.2)  # it would be compiling by now
+    threads[1].join(0.2)  # long enough to start compiling
     go_on.set()
     for thread in threads:
         thread.join(30)
@@ -168,7 +168,7 @@ def test_functions_of_the_checker_are_compiled_once_when_two_threads_launch():
 
 
 @pytest.mark.slow
-def test_a_launch_by_forall_is_checked(script):
+def test_forall_launch_is_checked(script):
     assert "CheckFailed" in script("collide_kernel.forall(70)(one)").stderr
 
 
@@ -185,7 +185,7 @@ def test_every_launch_inside_a_with_block_has_its_report():
     np.testing.assert_array_equal(out, np.arange(70))
 
 
-def test_launches_behind_the_with_block_are_plain():
+def test_launches_after_the_with_block_are_plain():
     with process.checking() as reports:
         pass
     collide_kernel[1, BLOCK](np.zeros(3))
@@ -199,7 +199,7 @@ def test_an_error_inside_a_with_block_ends_the_checking_too():
     assert reports == []
 
 
-def test_with_blocks_may_stand_inside_each_other():
+def test_with_blocks_may_be_nested():
     with process.checking() as outer:
         with process.profiling() as inner:
             fill_kernel[3, BLOCK](np.zeros(70))
@@ -207,11 +207,11 @@ def test_with_blocks_may_stand_inside_each_other():
     assert (len(outer), len(inner)) == (1, 1)
 
 
-# --- The bar ---------------------------------------------------------------------------------
+# --- Progress bar ----------------------------------------------------------------------------
 
 
 class Screen(io.StringIO):
-    """Standard error that somebody looks at, or nobody."""
+    """Standard error that is a terminal, or not."""
 
     def __init__(self, looked_at=True):
         super().__init__()
@@ -247,29 +247,29 @@ def test_a_short_launch_shows_no_bar(monkeypatch, clock):
     assert bar_of(monkeypatch, clock, 0.99, Screen()) == ("", "")
 
 
-def test_a_long_launch_shows_how_far_it_is_and_how_long_it_takes(monkeypatch, clock):
+def test_long_launch_shows_progress_and_time(monkeypatch, clock):
     text, _ = bar_of(monkeypatch, clock, 5, Screen())
     bar = "######.................."
     assert text == f"\rcheck long_kernel [{bar}] 6,000 of 24,000 blocks, 15 s left"
 
 
-def test_the_bar_is_gone_at_the_end(monkeypatch, clock):
+def test_progress_bar_is_erased_at_the_end(monkeypatch, clock):
     text, after = bar_of(monkeypatch, clock, 5, Screen())
     assert after == text + "\r" + " " * (len(text) - 1) + "\r"
 
 
-def test_a_bar_that_nobody_looks_at_is_not_shown(monkeypatch, clock):
+def test_progress_bar_is_hidden_without_a_terminal(monkeypatch, clock):
     assert bar_of(monkeypatch, clock, 5, Screen(looked_at=False)) == ("", "")
 
 
-def test_no_standard_error_is_no_fault(monkeypatch, clock):
+def test_missing_stderr_is_tolerated(monkeypatch, clock):
     monkeypatch.setattr(sys, "stderr", None)
     with progress.Bar("check") as bar:
         clock(5)
         bar(1, 2)
 
 
-def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
+def test_progress_bar_of_zero_blocks_does_not_divide_by_zero(monkeypatch, clock):
     monkeypatch.setattr(sys, "stderr", Screen())
     with progress.Bar("check") as bar:
         clock(5)
@@ -278,20 +278,20 @@ def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
 
 
 def prepared(monkeypatch, functions):
-    """What people are told at last while these functions are made."""
-    asked = []
-    monkeypatch.setattr(status, "doing", lambda what: asked.append(what) or nullcontext())
+    """Return the progress message while the bar prepares these functions."""
+    requests = []
+    monkeypatch.setattr(status, "doing", lambda what: requests.append(what) or nullcontext())
     with progress.Bar("check") as bar:
         assert bar.prepare(functions) == (1, 2)
-    return asked[0]()
+    return requests[0]()
 
 
-def test_who_waits_for_the_checker_to_be_compiled_is_told(monkeypatch):
-    told = prepared(monkeypatch, lambda: entries.compiled.append("access") or (1, 2))
-    assert told == "check: compiling the checker, once for this version of gpukit"
+def test_progress_says_that_the_checker_is_being_compiled(monkeypatch):
+    message = prepared(monkeypatch, lambda: entries.compiled.append("access") or (1, 2))
+    assert message == "check: compiling the checker, once for this version of gpukit"
 
 
-def test_who_waits_for_the_checker_from_the_cache_is_not_told_that_it_is_compiled(monkeypatch):
+def test_progress_says_that_a_cached_checker_is_being_loaded(monkeypatch):
     entries.compiled.append("by an earlier wait")
     assert prepared(monkeypatch, lambda: (1, 2)) == "check: loading the checker"
 
@@ -299,7 +299,7 @@ def test_who_waits_for_the_checker_from_the_cache_is_not_told_that_it_is_compile
 @pytest.mark.parametrize(
     ("cached", "compiled"), [(False, ["first", "second"]), (True, [])], ids=["empty", "full"]
 )
-def test_the_functions_that_the_cache_does_not_hold_are_noted(
+def test_functions_missing_from_the_cache_are_listed_as_compiled(
     cached, compiled, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(entries, "_folder", lambda: str(tmp_path))
@@ -323,7 +323,7 @@ def test_the_functions_that_the_cache_does_not_hold_are_noted(
 
 def test_a_checked_launch_reports_its_blocks_to_the_bar(monkeypatch):
     instrumentation = []
-    monkeypatch.setattr(progress.Bar, "__call__", lambda _, *given: instrumentation.append(given))
+    monkeypatch.setattr(progress.Bar, "__call__", lambda _, *args: instrumentation.append(args))
     with process.checking():
         fill_kernel[3, BLOCK](np.zeros(70))
     assert instrumentation[-1] == (3, 3)

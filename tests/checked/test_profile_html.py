@@ -1,4 +1,4 @@
-"""A profile in a notebook: well formed, escaped, and readable on any page by anybody."""
+"""HTML of a profile: well formed, accessible and legible on any page."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from gpukit.checked.counters import RATIOS
 from tests.checked.html_page import Page
-from tests.checked.profiled import made, profile
+from tests.checked.profiled import handmade, profile
 
 NAMES = ["column", "tile", "calling", "hot", "uneven", "idle"]
 
@@ -17,7 +17,7 @@ def page(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.costly
-def test_html_holds_totals_advice_and_source(name):
+def test_html_contains_totals_advice_and_source(name):
     text = page(name).text
     one = profile(name)
     assert f"{name}_kernel[" in text
@@ -27,8 +27,8 @@ def test_html_holds_totals_advice_and_source(name):
         assert line.strip() in text
 
 
-def test_html_of_nothing_counted_is_well_formed():
-    assert "Nothing was counted." in Page(made()._repr_html_()).text
+def test_html_of_an_empty_profile_is_well_formed():
+    assert "Nothing was counted." in Page(handmade()._repr_html_()).text
 
 
 def test_heat_is_a_number_and_the_length_of_a_bar():
@@ -44,13 +44,13 @@ def test_ideal_cells_have_no_bar():
     assert "gradient" not in lanes[1]["style"]
 
 
-def test_columns_say_what_they_mean_and_which_metric_they_model():
+def test_column_tooltips_give_meaning_and_modelled_metric():
     heads = [a["title"] for a in page("tile").all("th") if "title" in a]
     assert len(heads) == 4
     assert any(RATIOS["sectors_per_request"].metric in title for title in heads)
 
 
-def test_cells_say_their_line_and_metric():
+def test_cells_are_labelled_with_line_and_metric():
     row = page("column").row("out[col, row] = x[row, col]")
     titles = [cell[1].get("title", "") for cell in row if cell[0] == "td" and cell[2]][:-1]
     number = row[-2][2]
@@ -94,7 +94,7 @@ def _luminance(parts):
 
 
 @pytest.mark.parametrize(("paper", "ink"), [("ffffff", "222222"), ("111111", "dddddd")])
-def test_numbers_on_a_bar_can_be_read_on_light_and_dark_pages(paper, ink):
+def test_numbers_on_a_bar_are_legible_on_light_and_dark_pages(paper, ink):
     found = re.search(r"rgba\((\d+), (\d+), (\d+), ([\d.]+)\) 100%", profile("tile")._repr_html_())
     *colour, alpha = map(float, found.groups())
     below, text = ([int(c[k : k + 2], 16) / 255 for k in (0, 2, 4)] for c in (paper, ink))
@@ -103,6 +103,6 @@ def test_numbers_on_a_bar_can_be_read_on_light_and_dark_pages(paper, ink):
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_indents_of_the_source_are_kept():
+def test_source_indentation_is_preserved():
     row = page("column").row("out[col, row] = x[row, col]")
     assert "12ch" in row[-1][1]["style"]

@@ -1,4 +1,4 @@
-"""A profile in a terminal: what it says, at any width, and the advice that follows from counts."""
+"""A profile in a terminal: contents, layout at any width, and advice derived from counts."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from gpukit import gpu_code
 from gpukit.checked.counters import Counts
 from gpukit.checked.profile import cells, occupancy
 from gpukit.checked.profile.pattern import Pattern
-from tests.checked.profiled import made, nasty, profile
+from tests.checked.profiled import handmade, nasty, profile
 
 NAMES = ["column", "tile", "calling", "hot", "uneven", "again", "idle"]
 
@@ -24,17 +24,17 @@ def line_with(text, needle):
 # ---- what is shown -------------------------------------------------------------------------------
 
 
-def test_heading_is_the_launch_as_a_script_writes_it():
+def test_heading_is_the_launch_as_written_in_a_script():
     assert profile("column").text().startswith("column_kernel[(2, 8), (32, 8)]\n16 blocks of 256")
 
 
-def test_totals_compare_sectors_with_what_would_do():
+def test_totals_compare_sectors_with_the_minimum():
     total = line_with(profile("column").text(width=100), "Global memory")
     assert "18 sectors per request, 4 would do" in total
     assert "256 requests, 4,608 sectors" in total
 
 
-def test_totals_say_how_much_of_the_moved_bytes_is_used():
+def test_totals_give_the_fraction_of_moved_bytes_used():
     # 4096 elements are read and written; a write moves 32 bytes for its 4.
     assert "22.2 % of them are used" in profile("column").text(width=100)
 
@@ -44,7 +44,7 @@ def test_totals_name_bank_conflicts():
     assert "16.5 passes per request, 1 would do" in line_with(text, "Shared memory")
 
 
-def test_heat_stands_beside_the_line_that_it_is_of():
+def test_heat_is_shown_beside_its_line():
     line = line_with(profile("tile").text(width=100), "out[ty, tx] = tile[tx, ty]")
     assert "32.0 \N{FULL BLOCK}" in line
 
@@ -89,7 +89,7 @@ def test_accesses_name_the_worst_request():
     assert line_with(rows, "shared store").endswith("no conflict")
 
 
-def test_occupancy_stands_for_seven_gpus_without_registers():
+def test_occupancy_is_listed_for_seven_gpus_without_registers():
     rows = profile("tile").text(width=100).split("Occupancy\n")[1].splitlines()[1:8]
     names = ["T4", "L4", "A100", "RTX 4090", "H100", "H200", "B200"]
     assert [re.split(r"\s{2,}", row)[0] for row in rows] == names
@@ -97,11 +97,11 @@ def test_occupancy_stands_for_seven_gpus_without_registers():
 
 
 def test_a_launch_that_counts_nothing_says_so():
-    assert "Nothing was counted." in made().text()
+    assert "Nothing was counted." in handmade().text()
 
 
 def test_notes_are_shown():
-    assert made(notes=["Only a part was run."]).text().endswith("Note: Only a part was run.")
+    assert handmade(notes=["Only a part was run."]).text().endswith("Note: Only a part was run.")
 
 
 # ---- form ----------------------------------------------------------------------------------------
@@ -111,23 +111,23 @@ def test_notes_are_shown():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_line_is_wider_than_the_terminal(name, width):
     lines = profile(name).text(width=width).splitlines()
-    # A path or a piece of code between backticks has nowhere to break.
+    # Paths and code between backticks are not broken.
     whole = [line for line in lines if "`" not in line and "/" not in line]
     assert max(map(len, whole)) <= width
 
 
-def test_wide_terminals_are_not_filled():
+def test_output_width_is_limited_on_wide_terminals():
     assert max(map(len, profile("hot").text(width=400).splitlines())) <= 100
 
 
-def test_columns_of_less_weight_give_way_to_the_source():
+def test_less_important_columns_are_dropped_in_favour_of_the_source():
     heads = profile("tile").text(width=60).split("Source\n")[1].splitlines()[0].split()
     assert heads[0] == "sectors/"
     assert len(heads) < 4
 
 
 def test_long_lines_of_code_are_broken_not_cut():
-    # The counts of the line stand beside its first part only.
+    # The counts of the line are shown beside its first part only.
     text = profile("calling").text(width=50)
     shown = "".join(line.split(" | ")[-1].strip() for line in text.splitlines() if " | " in line)
     assert "return values[count] * np.float32(2)".replace(" ", "") in shown.replace(" ", "")
@@ -144,18 +144,18 @@ def test_no_line_ends_in_spaces():
     assert not re.search(" $", profile("again").text(width=40), re.MULTILINE)
 
 
-def test_terminals_without_shades_get_letters(monkeypatch):
+def test_terminals_without_unicode_shades_get_letters(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp1252"))
     text = profile("tile").text(width=100)
     assert "32.0 #" in text
     assert text.isascii()
 
 
-def test_source_cannot_send_commands_to_the_terminal():
+def test_control_characters_in_the_source_are_escaped():
     assert not re.search("[\x00-\x09\x0b-\x1f]", nasty().text())
 
 
-def test_a_profile_shows_itself_in_the_interpreter():
+def test_profile_repr_is_its_text():
     assert repr(profile("hot")) == str(profile("hot")) == profile("hot").text()
 
 
@@ -165,12 +165,12 @@ def test_a_profile_shows_itself_in_the_interpreter():
 @pytest.mark.parametrize(
     "number", [0, 1, 999, 1000, 99_999, 999_499, 10**9, 999_960_000, 7 * 10**17]
 )
-def test_short_numbers_have_at_most_five_letters(number):
+def test_short_numbers_have_at_most_five_characters(number):
     assert len(cells.short(number)) <= 5
 
 
 @pytest.mark.parametrize("number", [1, 999, 1234, 99_950, 5_000_000])
-def test_short_numbers_are_right_to_half_a_per_cent(number):
+def test_short_numbers_are_accurate_to_half_a_percent(number):
     text = cells.short(number)
     scale = {"k": 1e3, "M": 1e6}.get(text[-1], 1)
     assert abs(float(text.rstrip("kM")) * scale / number - 1) <= 0.005
@@ -221,17 +221,17 @@ def test_advice_names_divergent_branches():
     assert found.startswith(f"Line {line}: the lanes of a warp diverge at 16 of 16 branches")
 
 
-def test_a_branch_of_one_lane_with_nothing_beside_it_is_no_advice():
+def test_single_lane_branch_without_an_alternative_gets_no_advice():
     assert not any("diverge at" in text for text in advice("leader"))
 
 
-def test_lanes_that_skip_much_are_said_to_wait_and_not_to_take_another_side():
+def test_advice_on_an_if_without_else_says_that_lanes_wait():
     found = next(text for text in advice("alone") if "diverge at" in text)
     assert "the lanes that skip what follows wait for it" in found
     assert "each side" not in found
 
 
-def test_a_figure_is_never_shown_as_equal_to_an_ideal_that_it_misses():
+def test_figure_above_its_ideal_is_never_displayed_as_equal_to_it():
     text = profile("rarely").text(width=100)
     assert "1 passes" not in text
     assert "1.03 passes per request, 1 would do" in text
@@ -248,8 +248,8 @@ def test_advice_names_lanes_without_threads():
     assert advice("again")[0].startswith("Blocks of 40 threads leave 24 lanes")
 
 
-def test_advice_names_arrays_that_are_moved_again_and_again():
-    # 16 warps read 31 elements each, one sector a request.
+def test_advice_names_arrays_that_are_loaded_repeatedly():
+    # 16 warps read 31 elements each, one sector per request.
     found = next(text for text in advice("again") if "moves" in text)
     assert f"moves {16 * 31 * 32:,} bytes of an array of 124" in found
 
@@ -258,15 +258,15 @@ def test_advice_compares_the_intensity_with_a_gpu():
     assert "a T4 could do 25.3" in advice("calling")[-1]
 
 
-def test_advice_is_the_same_every_time():
+def test_advice_is_deterministic():
     assert advice("uneven") == advice("uneven")
 
 
-def test_a_kernel_without_faults_is_told_so():
+def test_profile_without_advice_says_so():
     assert advice("calling")[0].startswith("Nothing stands out: requests are coalesced")
 
 
-def test_more_advice_than_is_shown_is_counted(monkeypatch):
+def test_hidden_advice_is_counted(monkeypatch):
     monkeypatch.setattr("gpukit.checked.profile.as_text.MOST_ADVICE", 1)
     assert f"{len(advice('uneven')) - 1} more: profile.advice()" in profile("uneven").text()
 
@@ -293,33 +293,33 @@ def test_occupancy_counts_static_shared_memory():
     assert profile("tile").occupancy().rows[0]["shared_static"] == 4096
 
 
-def test_registers_are_asked_for_once(monkeypatch):
-    asked = []
+def test_registers_are_queried_once(monkeypatch):
+    requests = []
 
     def build(kernel, arguments, capabilities):
-        asked.append(arguments)
+        requests.append(arguments)
         return {capability: gpu_code.Code(40) for capability in capabilities}
 
     monkeypatch.setattr(gpu_code, "build", build)
     made_of = occupancy.Remembered(None, (np.zeros((3, 5), np.float32, "F"), 2))
-    one = made(remembered=made_of)
+    one = handmade(remembered=made_of)
     assert "?" in one.text(width=100).split("Occupancy\n")[1]
     for _ in range(2):
         assert one.text(width=100, occupancy=True).count("    40 ") == 7
-    (arguments,) = asked
+    (arguments,) = requests
     assert arguments[0].flags.f_contiguous
     assert not arguments[0].flags.c_contiguous
     assert arguments[1] == 2
 
 
-def test_question_mark_in_the_place_of_registers_is_explained(monkeypatch):
+def test_question_mark_for_unknown_registers_is_explained(monkeypatch):
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
-    said = " ".join(made().text(width=100).split())
-    assert "? stands for the registers that a thread needs, which are not known: only" in said
-    assert ".occupancy(registers=True) asks one" in said
+    text = " ".join(handmade().text(width=100).split())
+    assert "? stands for the registers that a thread needs, which are not known: only" in text
+    assert ".occupancy(registers=True) asks one" in text
 
 
-def test_a_profile_keeps_no_large_array_alive():
+def test_profile_does_not_keep_large_arrays_alive():
     kept = occupancy.Remembered(None, (np.zeros(10**6), (np.zeros((9, 9))[::2, ::2],)))
     first, (second,) = kept.arguments
     assert first.size < 10
@@ -335,13 +335,13 @@ def test_pattern_is_the_first_of_the_most_expensive_requests_of_an_access():
     assert pattern.offsets == tuple(4 * k for k in range(32))
 
 
-def test_pattern_can_be_asked_for_by_access_by_place_and_by_text():
+def test_pattern_can_be_selected_by_access_index_and_text():
     one = profile("column")
     place = next(k for k, a in enumerate(one.accesses) if a.op == "store")
     assert one.pattern("out[col, row]") == one.pattern(place) == one.pattern(one.accesses[place])
 
 
-def test_pattern_of_an_access_that_is_not_there_names_those_that_are():
+def test_pattern_of_an_unknown_access_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"got 'y\[i\]'. Take one of .*x\[row, col\]"):
         profile("column").pattern("y[i]")
 
@@ -374,7 +374,7 @@ def test_patterns_count_sectors_and_passes(step, size, sectors, passes):
     assert (len(pattern.sectors), pattern.passes) == (sectors, passes)
 
 
-def test_step_of_a_pattern_is_what_most_lanes_have():
+def test_step_of_a_pattern_is_the_most_common_distance_between_lanes():
     assert Pattern((0, 1, 2, 3, 5), (0, 8, 16, 24, 99), 4).step == 8
     assert Pattern((0, 1, 2, 3), (0, 9, 4, 88), 4).step is None
     assert Pattern((3,), (0,), 4).step is None
@@ -382,5 +382,5 @@ def test_step_of_a_pattern_is_what_most_lanes_have():
 
 def test_counts_of_another_line_are_not_mixed_in():
     counts = Counts({"global_load_requests": 2, "global_load_sectors": 8})
-    one = made(source=[(1, "a"), (2, "b")], lines={2: counts}, total=counts)
+    one = handmade(source=[(1, "a"), (2, "b")], lines={2: counts}, total=counts)
     assert cells.line_of(one, 1).counts.values == {}

@@ -1,4 +1,4 @@
-"""Recordings of real launches: their steps, barriers and findings, and the page made of them."""
+"""Recordings of real launches: steps, barriers, findings, and their page in the player."""
 
 import json
 import sys
@@ -26,36 +26,40 @@ from tests.checked.replayed import RETURNED, state_at
 from tests.checked.reports import line_of
 
 
-def test_a_step_stands_on_the_line_that_it_runs():
-    made = record(add_kernel, (1, 40), *np.ones((3, 35), np.float32))
-    stores = steps_at(made, line_of(add_kernel, "out[i] = "))
+def test_step_has_the_line_that_it_executes():
+    recording = record(add_kernel, (1, 40), *np.ones((3, 35), np.float32))
+    stores = steps_at(recording, line_of(add_kernel, "out[i] = "))
     work = [s for s in stores if s["kind"] == "run"]
     assert [(s["warp"], s["lanes"]) for s in work] == [(0, 0xFFFFFFFF), (1, 0b111)]
     assert [(len(s["reads"]), len(s["writes"])) for s in work] == [(64, 32), (6, 3)]
 
 
-def test_a_condition_is_a_branch_of_all_lanes_that_ask():
-    made = record(add_kernel, (1, 40), *np.ones((3, 35), np.float32))
-    asked = steps_at(made, line_of(add_kernel, "if i < "))
-    assert [(s["kind"], s["warp"], s["lanes"]) for s in asked] == [
+def test_condition_is_a_branch_of_all_lanes_that_evaluate_it():
+    recording = record(add_kernel, (1, 40), *np.ones((3, 35), np.float32))
+    requests = steps_at(recording, line_of(add_kernel, "if i < "))
+    assert [(s["kind"], s["warp"], s["lanes"]) for s in requests] == [
         ("branch", 0, 0xFFFFFFFF),
         ("branch", 1, 0xFF),
     ]
 
 
-def test_every_step_stands_on_a_line_of_the_source():
-    made = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
-    known = {row["line"] for row in made["source"]}
-    assert {step["line"] for step in made["steps"]} <= known
-    texts = [row["text"] for row in made["source"]]
+def test_every_step_has_a_line_of_the_source():
+    recording = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
+    known = {row["line"] for row in recording["source"]}
+    assert {step["line"] for step in recording["steps"]} <= known
+    texts = [row["text"] for row in recording["source"]]
     assert texts[:2] == ["@cuda.jit", "def reduce_kernel(x, total):"]
 
 
-def test_a_recording_says_what_was_launched():
-    made = record(places_kernel, ((2, 2), (4, 4)), np.zeros((5, 7), np.int32))
-    assert (made["kernel"], made["grid"], made["block"]) == ("places_kernel", [2, 2, 1], [4, 4, 1])
-    assert Path(made["file"]).name == "recorded.py"
-    assert made["truncated"] is None
+def test_recording_states_what_was_launched():
+    recording = record(places_kernel, ((2, 2), (4, 4)), np.zeros((5, 7), np.int32))
+    assert (recording["kernel"], recording["grid"], recording["block"]) == (
+        "places_kernel",
+        [2, 2, 1],
+        [4, 4, 1],
+    )
+    assert Path(recording["file"]).name == "recorded.py"
+    assert recording["truncated"] is None
 
 
 def test_a_recording_names_the_cell_of_a_notebook(monkeypatch):
@@ -67,32 +71,34 @@ def test_a_recording_names_the_cell_of_a_notebook(monkeypatch):
 
 
 def test_variables_hold_the_value_of_each_thread():
-    made = record(add_kernel, (2, 40), *np.ones((3, 75), np.float32))
-    rows = registers_at_end(made, "i")
+    recording = record(add_kernel, (2, 40), *np.ones((3, 75), np.float32))
+    rows = registers_at_end(recording, "i")
     assert [v for row in rows for v in row if v is not None] == list(range(80))
     assert [len(rows), rows[1][8:]] == [4, [None] * 24]
 
 
-def test_a_variable_of_a_loop_has_the_value_that_it_ends_with():
-    made = record(reduce_kernel, (1, BLOCK), np.ones(64, np.float32), np.zeros(1, np.float32))
-    assert registers_at_end(made, "step") == [[0] * 32] * 2
-    halves = [s["set"]["step"]["0"] for s in made["steps"] if s["warp"] == 0 and "step" in s["set"]]
+def test_loop_variable_has_its_final_value():
+    recording = record(reduce_kernel, (1, BLOCK), np.ones(64, np.float32), np.zeros(1, np.float32))
+    assert registers_at_end(recording, "step") == [[0] * 32] * 2
+    halves = [
+        s["set"]["step"]["0"] for s in recording["steps"] if s["warp"] == 0 and "step" in s["set"]
+    ]
     assert halves == [32, 16, 8, 4, 2, 1, 0]
 
 
 def test_an_atomic_writes_its_new_value():
-    made = record(count_kernel, (1, 5), np.zeros(5, np.int32), np.full(1, 10, np.int32))
-    writes = [w for step in made["steps"] for w in step["writes"]]
+    recording = record(count_kernel, (1, 5), np.zeros(5, np.int32), np.full(1, 10, np.int32))
+    writes = [w for step in recording["steps"] for w in step["writes"]]
     assert [(index, lane, value, atomic) for _, index, lane, value, atomic in writes] == [
         (0, lane, 11 + lane, 1) for lane in range(5)
     ]
 
 
-def test_an_atomic_that_changes_nothing_writes_what_is_there():
+def test_atomic_without_a_change_writes_the_current_value():
     total = np.full(1, 50, np.int32)
-    made = record(largest_kernel, (1, 5), total)
+    recording = record(largest_kernel, (1, 5), total)
     assert total[0] == 50
-    assert after(made, "total") == [[50]]
+    assert after(recording, "total") == [[50]]
 
 
 @cuda.jit
@@ -100,15 +106,15 @@ def largest_kernel(total):
     cuda.atomic.max(total, 0, cuda.grid(1))
 
 
-def test_all_warps_come_to_a_barrier():
-    made = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
-    barriers = [s for s in made["steps"] if s["kind"] == "barrier" and s["block"] == 1]
+def test_all_warps_reach_a_barrier():
+    recording = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
+    barriers = [s for s in recording["steps"] if s["kind"] == "barrier" and s["block"] == 1]
     assert [s["warp"] for s in barriers] == [0, 1] * 7
     assert {s["lanes"] for s in barriers} == {0xFFFFFFFF}
 
 
 @cuda.jit
-def meet_kernel(x):
+def early_exit_kernel(x):
     tx = cuda.threadIdx.x
     if tx < 8:
         x[tx] = tx
@@ -119,34 +125,36 @@ def meet_kernel(x):
 
 
 def test_lanes_that_have_returned_take_no_part_in_a_barrier():
-    made = record(meet_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
-    barriers = [s for s in made["steps"] if s["kind"] == "barrier"]
+    recording = record(early_exit_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
+    barriers = [s for s in recording["steps"] if s["kind"] == "barrier"]
     assert [(s["warp"], s["lanes"]) for s in barriers] == [(0, 0xFFFFFF00), (1, 0xFFFFFFFF)]
 
 
 def test_a_syncwarp_is_a_step_of_the_lanes_that_call_it():
-    made = record(meet_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
-    synced = [s for s in made["steps"] if s["kind"] == "syncwarp"]
+    recording = record(early_exit_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
+    synced = [s for s in recording["steps"] if s["kind"] == "syncwarp"]
     assert [(s["warp"], s["lanes"]) for s in synced] == [(0, 0xFF)]
 
 
 def test_lanes_that_return_early_return_on_that_line():
-    made = record(meet_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
-    (first, *_) = [s for s in made["steps"] if s["kind"] == "return"]
-    assert (first["line"], first["lanes"]) == (line_of(meet_kernel, "return"), 0xFF)
+    recording = record(early_exit_kernel, (1, BLOCK), np.zeros(BLOCK, np.int32))
+    (first, *_) = [s for s in recording["steps"] if s["kind"] == "return"]
+    assert (first["line"], first["lanes"]) == (line_of(early_exit_kernel, "return"), 0xFF)
 
 
 @pytest.mark.parametrize("n", [40, 64])
 def test_every_lane_has_returned_at_the_end(n):
-    made = record(meet_kernel, (2, n), np.zeros(n, np.int32))
-    for warp in state_at(made, len(made["steps"]))["warps"]:
+    recording = record(early_exit_kernel, (2, n), np.zeros(n, np.int32))
+    for warp in state_at(recording, len(recording["steps"]))["warps"]:
         present = min(32, n - 32 * warp["warp"])
         assert warp["lanes"][:present] == [RETURNED] * present
 
 
-def test_blocks_that_wait_for_each_other_meet_in_one_step_of_each_warp():
-    made = record(grid_kernel, (3, 40), np.zeros(120, np.int32))
-    met = [(s["block"], s["warp"], s["lanes"]) for s in made["steps"] if s["kind"] == "grid_sync"]
+def test_grid_sync_is_one_step_of_each_warp():
+    recording = record(grid_kernel, (3, 40), np.zeros(120, np.int32))
+    met = [
+        (s["block"], s["warp"], s["lanes"]) for s in recording["steps"] if s["kind"] == "grid_sync"
+    ]
     assert sorted(met) == [(b, w, m) for b in range(3) for w, m in ((0, 0xFFFFFFFF), (1, 0xFF))]
 
 
@@ -176,58 +184,58 @@ def outside_kernel(out):
     out[i] = i
 
 
-def place_of(made, found):
-    """The step of a finding, and whether its thread touches its element there."""
-    step = made["steps"][found["step"]]
-    names = [a["name"] for a in made["arrays"]]
+def place_of(recording, found):
+    """Return the step of a finding, and whether its thread accesses its element there."""
+    step = recording["steps"][found["step"]]
+    names = [a["name"] for a in recording["arrays"]]
     lane = found["threads"][0][0] % 32
     touched = {(names[a], i) for a, i, who, *_ in step["reads"] + step["writes"] if who == lane}
     return step, (found["array"], found["index"][0]) in touched
 
 
-def test_a_finding_stands_at_the_step_of_its_warp_and_line():
-    made = record(outside_kernel, (2, 40), np.zeros(70, np.int32))
-    (found,) = made["findings"]
-    step = made["steps"][found["step"]]
+def test_finding_is_at_the_step_of_its_warp_and_line():
+    recording = record(outside_kernel, (2, 40), np.zeros(70, np.int32))
+    (found,) = recording["findings"]
+    step = recording["steps"][found["step"]]
     assert found["kind"] == "out-of-bounds"
     assert (step["block"], step["warp"], step["line"]) == (1, 0, line_of(outside_kernel, "out[i]"))
 
 
-def test_a_finding_in_a_loop_stands_at_the_round_in_which_it_happens():
-    made = record(late_race_kernel, (1, 8), np.zeros(22, np.int32))
-    (found,) = [f for f in made["findings"] if f["kind"] == "global-race"]
-    step, touches = place_of(made, found)
+def test_finding_in_a_loop_is_at_the_iteration_in_which_it_occurs():
+    recording = record(late_race_kernel, (1, 8), np.zeros(22, np.int32))
+    (found,) = [f for f in recording["findings"] if f["kind"] == "global-race"]
+    step, touches = place_of(recording, found)
     assert touches
     assert [w[3] for w in step["writes"]] == list(range(30, 38))
 
 
-def test_a_finding_of_no_line_stands_at_no_step():
-    made = record(add_kernel, (3, BLOCK), *np.ones((3, 5), np.float32))
-    assert [(f["kind"], f["step"]) for f in made["findings"]] == [("idle-threads", None)]
+def test_finding_without_a_line_has_no_step():
+    recording = record(add_kernel, (3, BLOCK), *np.ones((3, 5), np.float32))
+    assert [(f["kind"], f["step"]) for f in recording["findings"]] == [("idle-threads", None)]
 
 
-def test_an_access_outside_is_no_write_to_an_element():
+def test_out_of_bounds_write_is_not_recorded_as_a_write():
     out = np.zeros(70, np.int32)
-    made = record(outside_kernel, (2, 40), out)
+    recording = record(outside_kernel, (2, 40), out)
     np.testing.assert_array_equal(out, np.arange(70))
-    assert after(made, "out") == [out.tolist()]
+    assert after(recording, "out") == [out.tolist()]
 
 
-def test_a_launch_with_too_many_events_says_that_it_is_cut_off(monkeypatch):
+def test_recording_with_too_many_events_says_that_it_is_truncated(monkeypatch):
     monkeypatch.setattr(recording, "MOST_EVENTS", 100)
     out = np.zeros(70, np.float32)
-    made = record(copy_kernel, (2, BLOCK), np.ones(70, np.float32), out)
-    assert made["truncated"].startswith("The steps end in block 1 of 2.")
+    result = record(copy_kernel, (2, BLOCK), np.ones(70, np.float32), out)
+    assert result["truncated"].startswith("The steps end in block 1 of 2.")
     assert (out == 1).all()
-    assert sum(after(made, "out")[0]) < 70
+    assert sum(after(result, "out")[0]) < 70
 
 
-def test_a_refused_launch_is_no_recording():
+def test_invalid_launch_is_not_recorded():
     with pytest.raises(errors.LaunchError):
         gpukit.play(copy_kernel)[1, 2048]
 
 
-def test_recording_twice_gives_the_same_page():
+def test_recording_is_deterministic():
     def page():
         total = np.zeros(1, np.float32)
         return gpukit.play(reduce_kernel)[2, BLOCK](np.ones(100, np.float32), total).html
@@ -239,25 +247,25 @@ def test_recording_twice_gives_the_same_page():
 
 
 def test_the_page_of_a_real_launch_opens_at_its_first_finding(show):
-    made = record(outside_kernel, (2, 40), np.zeros(70, np.int32))
-    shown = show(made)
-    (found,) = made["findings"]
+    recording = record(outside_kernel, (2, 40), np.zeros(70, np.int32))
+    shown = show(recording)
+    (found,) = recording["findings"]
     assert shown.position == found["step"] + 1
     assert found["message"] in shown.text("#finding")
     assert shown.console == []
 
 
 def test_the_page_of_a_real_launch_replays_what_the_recording_says(show):
-    made = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
-    shown = show(made)
-    for position in (0, len(made["steps"]) // 3, len(made["steps"])):
+    recording = record(reduce_kernel, (2, BLOCK), np.ones(100, np.float32), np.zeros(1, np.float32))
+    shown = show(recording)
+    for position in (0, len(recording["steps"]) // 3, len(recording["steps"])):
         text = shown.go_to(position).page.evaluate("JSON.stringify(gpukitPlayer.replay.snapshot())")
-        assert json.loads(text) == state_at(made, position)
+        assert json.loads(text) == state_at(recording, position)
 
 
 def test_the_page_of_a_long_array_shows_its_beginning(show, monkeypatch):
     monkeypatch.setattr(recording, "MOST_ELEMENTS", 8)
-    made = record(copy_kernel, (2, BLOCK), np.arange(70.0), np.zeros(70))
-    shown = show(made).keys("End")
+    result = record(copy_kernel, (2, BLOCK), np.arange(70.0), np.zeros(70))
+    shown = show(result).keys("End")
     assert shown.cell(1, 7)["text"] == "7"
     assert shown.console == []

@@ -1,4 +1,4 @@
-"""What a report knows, how many become one, and what JSON keeps of it."""
+"""Reports: sorting, merging and the JSON round trip."""
 
 import json
 import random
@@ -19,30 +19,30 @@ def test_findings_come_worst_first_then_by_line():
     assert report(noted, late, warned, early).findings == [early, late, warned, noted]
 
 
-def test_order_does_not_depend_on_the_order_of_finding():
+def test_sorting_does_not_depend_on_the_order_of_discovery():
     findings = every_kind()
     random.Random(7).shuffle(findings)
     assert str(report(*findings)) == str(report(*every_kind()))
 
 
-def test_findings_are_sorted_apart_by_severity():
-    made = full()
-    assert [len(made.errors), len(made.warnings), len(made.infos)] == [
+def test_findings_are_grouped_by_severity():
+    report = full()
+    assert [len(report.errors), len(report.warnings), len(report.infos)] == [
         sum(kind.severity == severity for kind in KINDS.values()) for severity in SEVERITIES
     ]
 
 
 def test_an_error_makes_the_exit_code_1():
-    made = report(finding("shared-race"))
-    assert (made.ok, made.exit_code) == (False, 1)
+    result = report(finding("shared-race"))
+    assert (result.ok, result.exit_code) == (False, 1)
 
 
 def test_warnings_and_information_leave_the_exit_code_0():
-    made = report(finding("float64"), finding("idle-threads"))
-    assert (made.ok, made.exit_code) == (True, 0)
+    result = report(finding("float64"), finding("idle-threads"))
+    assert (result.ok, result.exit_code) == (True, 0)
 
 
-def test_merge_folds_findings_of_the_same_lines_and_adds_their_counts():
+def test_merge_combines_findings_of_the_same_lines_and_adds_their_counts():
     first = finding("shared-race", count=28)
     again = finding("shared-race", count=3, index=(9,), message="Another element.")
     (folded,) = merge([report(first), report(again)]).findings
@@ -62,36 +62,36 @@ def test_merge_folds_findings_of_the_same_lines_and_adds_their_counts():
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_merge_keeps_findings_apart_that_differ_in(changes):
-    made = merge([report(finding("shared-race")), report(finding("shared-race", **changes))])
-    assert len(made.findings) == 2
+def test_merge_separates_findings_that_differ_in(changes):
+    merged = merge([report(finding("shared-race")), report(finding("shared-race", **changes))])
+    assert len(merged.findings) == 2
 
 
-def test_merge_keeps_findings_of_no_line_apart_unless_they_say_the_same():
+def test_merge_separates_findings_without_a_line_unless_their_messages_are_equal():
     refused = finding("launch-refused")
     other = finding("launch-refused", message="A GPU refuses this launch: too many blocks.")
-    made = merge([report(refused), report(other), report(refused)])
-    assert [each.count for each in made.findings] == [2, 1]
+    merged = merge([report(refused), report(other), report(refused)])
+    assert [each.count for each in merged.findings] == [2, 1]
 
 
-def test_merge_adds_up_what_was_run():
-    made = merge([report(seconds=0.25), report(seconds=0.5), report(kernel="scan_kernel")])
-    assert (made.launches, made.blocks_run, made.seconds) == (3, 21, 0.75)
-    assert [(each.kernel, each.launches) for each in made.launched] == [
+def test_merge_sums_launches_and_blocks():
+    merged = merge([report(seconds=0.25), report(seconds=0.5), report(kernel="scan_kernel")])
+    assert (merged.launches, merged.blocks_run, merged.seconds) == (3, 21, 0.75)
+    assert [(each.kernel, each.launches) for each in merged.launched] == [
         ("sum_kernel", 2),
         ("scan_kernel", 1),
     ]
 
 
 def test_merge_of_different_kernels_names_their_number():
-    made = merge([report(), report(kernel="scan_kernel", block=(32,)), report()])
-    assert str(made).startswith("No findings: 21 blocks in 3 launches of 2 kernels checked")
+    merged = merge([report(), report(kernel="scan_kernel", block=(32,)), report()])
+    assert str(merged).startswith("No findings: 21 blocks in 3 launches of 2 kernels checked")
 
 
 def test_merge_of_one_kernel_keeps_its_shape():
-    made = merge([report(finding("shared-race")), report()])
-    assert (made.kernel, made.grid, made.block) == ("sum_kernel", (7, 1, 1), (96, 1, 1))
-    assert "in 2 launches of sum_kernel[7, 96]: 14 blocks" in made.text(width=100)
+    merged = merge([report(finding("shared-race")), report()])
+    assert (merged.kernel, merged.grid, merged.block) == ("sum_kernel", (7, 1, 1), (96, 1, 1))
+    assert "in 2 launches of sum_kernel[7, 96]: 14 blocks" in merged.text(width=100)
 
 
 def test_merge_of_merged_reports_is_the_merge_of_all():
@@ -104,11 +104,11 @@ def test_merge_of_nothing_is_a_report_of_nothing():
 
 
 def test_merge_keeps_each_note_once():
-    made = merge([report(notes=["a", "b"]), report(notes=["b", "c"])])
-    assert made.notes == ["a", "b", "c"]
+    merged = merge([report(notes=["a", "b"]), report(notes=["b", "c"])])
+    assert merged.notes == ["a", "b", "c"]
 
 
-def test_merge_leaves_its_parts_as_they_are():
+def test_merge_does_not_modify_its_inputs():
     part = report(finding("shared-race"))
     before = part.to_json()
     merge([part, part])
@@ -150,18 +150,18 @@ def test_json_of_a_finding_has_its_tool_and_all_its_fields():
     assert (data["index"], data["threads"], data["count"]) == ([4], [[3, 0, 0], [4, 0, 0]], 28)
 
 
-def test_json_comes_back_as_the_same_report():
-    made = full()
-    again = Report.from_json(made.to_json())
-    assert again == made
-    assert again.to_json() == made.to_json()
+def test_json_round_trip_preserves_the_report():
+    report = full()
+    again = Report.from_json(report.to_json())
+    assert again == report
+    assert again.to_json() == report.to_json()
 
 
-def test_json_of_a_report_without_a_launch_comes_back():
+def test_json_round_trip_of_an_empty_report():
     assert str(Report.from_json(Report([]).to_json())) == str(Report([]))
 
 
-def test_json_holds_numbers_of_numpy_and_what_json_has_no_word_for():
+def test_json_accepts_numpy_numbers_and_non_finite_values():
     details = {
         "given": np.int64(2**40),
         "ratio": np.float32(0.5),
@@ -185,7 +185,7 @@ def test_json_holds_numbers_of_numpy_and_what_json_has_no_word_for():
     assert data["index"] == [3]
 
 
-def test_json_of_another_version_is_refused():
+def test_json_of_another_version_is_rejected():
     text = full().to_json().replace('"version": 1', '"version": 2')
     with pytest.raises(ValueError, match=r"expected schema gpukit-check version 1, got .* 2\."):
         Report.from_json(text)

@@ -1,4 +1,4 @@
-"""A report in a notebook: well formed, escaped, and readable on any page by anybody."""
+"""HTML of a report: well formed, accessible and legible on any page."""
 
 import re
 import sys
@@ -11,12 +11,12 @@ from tests.checked.findings import finding, full, report
 from tests.checked.html_page import Page
 
 
-def page(made):
-    return Page(made._repr_html_())
+def page(report):
+    return Page(report._repr_html_())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_html_holds_the_words_of_every_kind(kind):
+def test_html_contains_the_message_of_every_kind(kind):
     one = finding(kind)
     text = page(report(one)).text
     for words in (one.severity, kind, one.message.replace("`", ""), one.fix.replace("`", "")):
@@ -24,23 +24,23 @@ def test_html_holds_the_words_of_every_kind(kind):
 
 
 def test_html_shows_each_severity_as_a_word_beside_its_colour():
-    made = page(full())
-    badges = [a for a in made.all("span") if "background" in a.get("style", "")]
+    report = page(full())
+    badges = [a for a in report.all("span") if "background" in a.get("style", "")]
     assert len(badges) == len(KINDS)
-    assert sum(made.words.count(severity) for severity in SEVERITIES) == len(KINDS)
+    assert sum(report.words.count(severity) for severity in SEVERITIES) == len(KINDS)
 
 
-def test_html_marks_the_line_that_was_caught_by_sign_and_weight():
-    made = report(finding("shared-race"))._repr_html_()
-    assert "&gt; 15 | </span><strong>    total += tile[tid + 1]</strong>" in made
-    assert "  12 | </span>tile[tid] = x[i]\n" in made
+def test_html_marks_the_reported_line_by_sign_and_weight():
+    html = report(finding("shared-race"))._repr_html_()
+    assert "&gt; 15 | </span><strong>    total += tile[tid + 1]</strong>" in html
+    assert "  12 | </span>tile[tid] = x[i]\n" in html
 
 
 def test_html_is_a_list_of_headed_details():
-    made = page(full())
-    assert made.all("section")[0]["aria-label"]
-    assert made.all("ol")[0]["role"] == "list"
-    assert [len(made.all(tag)) for tag in ("h3", "li", "details", "summary", "h4")] == [
+    report = page(full())
+    assert report.all("section")[0]["aria-label"]
+    assert report.all("ol")[0]["role"] == "list"
+    assert [len(report.all(tag)) for tag in ("h3", "li", "details", "summary", "h4")] == [
         1,
         *[len(KINDS)] * 4,
     ]
@@ -63,15 +63,15 @@ def test_badges_have_enough_contrast():
 
 
 def test_html_of_a_clean_report_has_no_empty_list():
-    made = page(report())
-    assert not made.all("ol")
-    assert made.text.startswith("No findings: 7 blocks")
+    parsed = page(report())
+    assert not parsed.all("ol")
+    assert parsed.text.startswith("No findings: 7 blocks")
 
 
-def test_html_of_very_many_findings_stays_small():
-    made = page(report(*(finding("shared-race", line=line) for line in range(20, 320))))
-    assert len(made.all("li")) == 200
-    assert "100 more are not shown here" in made.text
+def test_html_of_many_findings_stays_small():
+    parsed = page(report(*(finding("shared-race", line=line) for line in range(20, 320))))
+    assert len(parsed.all("li")) == 200
+    assert "100 more are not shown here" in parsed.text
 
 
 def test_html_names_the_cell_of_a_notebook(monkeypatch):

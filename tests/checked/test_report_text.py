@@ -1,4 +1,4 @@
-"""A report in a terminal: every word of it, at any width, with and without colour."""
+"""A report in a terminal: contents, layout at any width, colour."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ def test_a_race_is_shown_with_both_lines_of_its_source():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_shown_with_severity_sentence_and_advice(kind):
+def test_every_kind_is_shown_with_severity_message_and_advice(kind):
     one = finding(kind)
     text = report(one).text(width=100)
     assert text.startswith(f"{one.severity}: {kind} ")
@@ -44,15 +44,15 @@ def test_one_line_with_two_accesses_is_shown_once():
     assert str(report(both)).count("total += tile[tid + 1]") == 1
 
 
-def test_lines_of_different_digits_are_aligned():
+def test_line_numbers_are_right_aligned():
     text = report(finding("shared-race", other_line=9)).text()
     assert "\n     9 | tile" in text
     assert "\n  > 15 |     total" in text
 
 
 def test_summary_counts_each_severity():
-    made = report(finding("shared-race"), finding("misaligned"), finding("float64"))
-    assert str(made).endswith(
+    result = report(finding("shared-race"), finding("misaligned"), finding("float64"))
+    assert str(result).endswith(
         "2 errors, 1 warning in sum_kernel[7, 96]: 7 blocks of 96 threads checked."
     )
 
@@ -77,8 +77,8 @@ def test_a_report_without_a_launch_does_not_claim_a_check():
 
 
 def test_shapes_of_several_axes_are_written_as_tuples():
-    made = report(grid=(3, 2, 1), block=(16, 5, 1), blocks_run=6)
-    assert "6 blocks of 80 threads in sum_kernel[(3, 2), (16, 5)]" in str(made)
+    result = report(grid=(3, 2, 1), block=(16, 5, 1), blocks_run=6)
+    assert "6 blocks of 80 threads in sum_kernel[(3, 2), (16, 5)]" in str(result)
 
 
 def test_notes_follow_the_summary():
@@ -86,18 +86,18 @@ def test_notes_follow_the_summary():
 
 
 @pytest.mark.parametrize("width", [30, 47, 80, 100])
-def test_no_line_of_words_is_wider_than_the_terminal(width):
+def test_no_line_of_prose_is_wider_than_the_terminal(width):
     lines = full().text(width=width).splitlines()
-    # A path or a piece of code that is longer than the line has nowhere to break.
+    # Paths and code that are longer than the line are not broken.
     whole = [line for line in lines if "`" not in line and len(line.split()) > 1]
     assert len(whole) > 40
     assert max(map(len, whole)) <= width
 
 
 def test_long_source_lines_are_cut_at_the_width():
-    made = report(finding("float64", source="x" * 200))
-    assert "x" * 50 + "...\n" not in made.text(width=50)
-    assert max(len(line) for line in made.text(width=50).splitlines() if "xxx" in line) == 50
+    result = report(finding("float64", source="x" * 200))
+    assert "x" * 50 + "...\n" not in result.text(width=50)
+    assert max(len(line) for line in result.text(width=50).splitlines() if "xxx" in line) == 50
 
 
 @pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("300", 100)])
@@ -134,13 +134,13 @@ def test_every_colour_ends_on_its_line():
 
 
 def test_many_findings_are_cut_short_and_counted():
-    made = report(*(finding("shared-race", line=line) for line in range(20, 80)))
-    assert made.text(limit=10).count("error: ") == 10
-    assert "50 more are not shown here" in made.text(limit=10)
-    assert "60 errors in" in made.text(limit=10)
+    result = report(*(finding("shared-race", line=line) for line in range(20, 80)))
+    assert result.text(limit=10).count("error: ") == 10
+    assert "50 more are not shown here" in result.text(limit=10)
+    assert "60 errors in" in result.text(limit=10)
 
 
-def test_source_cannot_send_commands_to_the_terminal():
+def test_control_characters_in_the_source_are_escaped():
     assert not re.search("[\x00-\x09\x0b-\x1f]", str(nasty()))
 
 
@@ -155,9 +155,9 @@ def test_cells_of_a_notebook_are_named_as_ipython_names_them(monkeypatch):
     compiler = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]"))
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    made = report(finding("float64"))
-    assert str(made).startswith("warning: float64 at Cell In[3], line 15 in sum_kernel")
+    result = report(finding("float64"))
+    assert str(result).startswith("warning: float64 at Cell In[3], line 15 in sum_kernel")
 
 
-def test_a_report_shows_itself_in_the_interpreter():
+def test_report_repr_is_its_text():
     assert repr(full()) == str(full())

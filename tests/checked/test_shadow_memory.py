@@ -1,7 +1,7 @@
-"""Shadow memory against an oracle: what it says of random accesses, one by one.
+"""Shadow memory against an oracle, access by access, on random histories.
 
-The oracle (`tests/oracle/happens_before.py`) keeps every access and compares all pairs; shadow
-memory keeps a few words. Both must find the first race of each element at the same access.
+The oracle (`tests/oracle/happens_before.py`) stores every access and compares all pairs; shadow
+memory stores a few words. Both must find the first race of each element at the same access.
 """
 
 import random
@@ -15,7 +15,7 @@ KINDS = (LOAD, STORE, UPDATE)
 
 
 class Both:
-    """The oracle and shadow memory, told the same."""
+    """The oracle and shadow memory on the same history."""
 
     def __init__(self, blocks, threads, elements, space="global", *, fences=False):
         self.grid = Grid(blocks, threads)
@@ -64,7 +64,7 @@ class Both:
             if element not in self.raced:
                 agree = found.get(element, NONE) == worst
                 if self.fences and not agree:
-                    # Of many readers a few are kept: a write may seem to clash with one of them.
+                    # Few readers are stored: a write may be reported against another one.
                     agree = bool(worst) or kind == STORE
                     agree &= element in found
                 assert agree, (element, worst, found, self.instrumentation)
@@ -72,7 +72,7 @@ class Both:
 
 
 def play(rng, blocks, threads, elements, events, space="global"):
-    """Tell both a random history."""
+    """Apply a random history to both."""
     both = Both(blocks, threads, elements, space)
     likely = rng.sample(range(threads), 3)
     try:
@@ -105,14 +105,14 @@ def event(rng, both, likely, elements):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.costly
-def test_shadow_memory_finds_the_races_of_a_random_history(seed):
+def test_shadow_memory_finds_the_races_of_random_global_accesses(seed):
     rng = random.Random(seed)
     for _ in range(10):
         play(rng, rng.choice((1, 2, 3)), rng.choice((20, 40, 70)), rng.choice((2, 5)), 25)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_shadow_memory_finds_the_races_of_shared_memory(seed):
+def test_shadow_memory_finds_the_races_of_random_shared_accesses(seed):
     rng = random.Random(seed)
     for _ in range(10):
         play(rng, 1, rng.choice((20, 40, 70)), rng.choice((2, 5)), 40, "shared")
@@ -122,7 +122,7 @@ FLAGS, DATA = (0, 1), (2, 3, 4)
 
 
 def play_with_fences(rng, blocks, threads, events, space="global"):
-    """Tell both a random history in which threads hand data over by way of flags."""
+    """Apply a random history to both in which threads publish data through flags."""
     both = Both(blocks, threads, 5, space, fences=True)
     likely = rng.sample(range(threads), 3)
     try:

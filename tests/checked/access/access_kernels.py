@@ -1,4 +1,4 @@
-"""The kernels behind `patterns.py`. They run under gpukit and, under Nsight Compute, on a GPU."""
+"""Kernels of `patterns.py`, which run under gpukit and, with Nsight Compute, on a GPU."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def shared_atomic_kernel(index, out):
 
 @functools.cache
 def tiled_transpose(pad: int) -> Any:
-    """Return a transpose by way of a tile of 32 by 32 whose rows are `pad` elements longer."""
+    """Return a transpose through a 32 x 32 shared tile padded by `pad` elements per row."""
     width = 32 + pad
 
     @cuda.jit
@@ -88,7 +88,7 @@ def tiled_transpose(pad: int) -> Any:
 
 @functools.cache
 def shared_affine(dtype: Any) -> Any:
-    """Return a kernel that stores to a tile at an affine index and loads from there."""
+    """Return a kernel that stores to a shared tile at an affine index and loads it back."""
 
     @cuda.jit
     def shared_affine_kernel(out, a, b, c):
@@ -103,7 +103,7 @@ def shared_affine(dtype: Any) -> Any:
 
 @functools.cache
 def shared_gather(dtype: Any) -> Any:
-    """Return a kernel that stores to a tile and loads from there at indices that it is given."""
+    """Return a kernel that stores to and loads from a shared tile at given indices."""
 
     @cuda.jit
     def shared_gather_kernel(index, out):

@@ -1,7 +1,7 @@
-"""What warps ask of memory, worked out from the definitions with NumPy; gpukit has no part in it.
+"""Counters of memory accesses, computed from their definitions with NumPy, without gpukit.
 
-Addresses are in bytes, one for each thread of a block in the order of the threads; `ABSENT` marks
-a thread that does not take part. A GPU's allocations begin at address 0 as far as sectors go.
+Addresses are in bytes, one per thread of a block in linear thread order; `ABSENT` marks an
+inactive thread. Allocations are sector-aligned, so they may be taken to begin at address 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECTOR, BANKS, WORD, WARP = 32, 32, 4, 32
 
 
 def by_warp(addresses: Any) -> np.ndarray:
-    """Return the addresses with one row for each warp."""
+    """Return the addresses with one row per warp."""
     flat = np.asarray(addresses, np.int64).ravel()
     rows = np.full((-(-flat.size // WARP), WARP), ABSENT)
     rows.ravel()[: flat.size] = flat
@@ -23,23 +23,23 @@ def by_warp(addresses: Any) -> np.ndarray:
 
 
 def requests(addresses: Any) -> int:
-    """Return how many warps have a lane that takes part."""
+    """Return the number of warps with at least one active lane."""
     return int((by_warp(addresses) != ABSENT).any(axis=1).sum())
 
 
 def _units(addresses: np.ndarray, size: int, unit: int) -> np.ndarray:
-    """Return the different stretches of `unit` bytes in which bytes of these elements lie."""
+    """Return the distinct aligned units of `unit` bytes that these elements touch."""
     taking_part = addresses[addresses != ABSENT]
     return np.unique((taking_part[:, None] + np.arange(size)) // unit)
 
 
 def sectors(addresses: Any, size: int) -> int:
-    """Return how many sectors all warps touch, each warp for itself."""
+    """Return the number of sectors touched, summed over warps."""
     return sum(len(_units(row, size, SECTOR)) for row in by_warp(addresses))
 
 
 def passes(addresses: Any, size: int) -> int:
-    """Return the passes through the banks: in each phase, the most words of one bank."""
+    """Return the wavefronts: per phase, the most distinct words in one bank."""
     total = 0
     for phase in _phases(addresses, size):
         words = _units(phase, size, WORD)
@@ -48,17 +48,17 @@ def passes(addresses: Any, size: int) -> int:
 
 
 def fewest(addresses: Any, size: int) -> int:
-    """Return the passes that remain without conflicts: one for each phase with a lane in it."""
+    """Return the wavefronts without conflicts: one per phase with an active lane."""
     return int((_phases(addresses, size) != ABSENT).any(axis=1).sum())
 
 
 def _phases(addresses: Any, size: int) -> np.ndarray:
-    """Return rows of lanes that go together: a warp, half of it for 8 bytes, a quarter for 16."""
+    """Return one row per phase: a warp, half a warp for 8 bytes, a quarter for 16."""
     return by_warp(addresses).reshape(-1, WARP // max(1, size // WORD))
 
 
 def most_alike(addresses: Any) -> int:
-    """Return, summed over warps, how many lanes name the same address at most."""
+    """Return the most lanes with the same address, summed over warps."""
     rows = [row[row != ABSENT] for row in by_warp(addresses)]
     return sum(int(np.unique(row, return_counts=True)[1].max()) for row in rows if len(row))
 
@@ -82,6 +82,6 @@ def shared_figures(op: str, addresses: Any, size: int) -> dict[str, int]:
 
 
 def affine(block: tuple[int, int], a: int, b: int, c: int) -> np.ndarray:
-    """Return a * threadIdx.x + b * threadIdx.y + c for each thread of a block, x fastest."""
+    """Return a * threadIdx.x + b * threadIdx.y + c for the threads of a block, x fastest."""
     y, x = np.divmod(np.arange(block[0] * block[1]), block[0])
     return a * x + b * y + c

@@ -57,8 +57,8 @@ def blocks() -> Iterator[Pattern]:
         warps = -(-threads // 32)
         figures = loads(warps, cost) | stores(warps, cost)
         yield affine(f"block of {threads}", PLAIN, PLAIN, figures, (threads, 1))
-    # Rows of 64 floats: a tile's row is contiguous, its columns go 256 bytes a step. A warp has
-    # 2, 1 or 4 rows of the tile, so 8 warps touch that many neighbours in each column.
+    # Rows of 64 floats: rows of a tile are contiguous, columns have a stride of 256 bytes. A warp
+    # covers 2, 1 or 4 rows of the tile, so 8 warps touch that many neighbours in each column.
     for block, by_column in (((16, 16), 128), ((32, 8), 256), ((8, 32), 64)):
         name = f"tile of {block[0]} by {block[1]}"
         across, down = (1, 64, 0), (64, 1, 0)
@@ -74,7 +74,7 @@ def _on(
     figures: dict[str, int],
     *makers: Callable[[], Any],
 ) -> Pattern:
-    """Return a pattern whose arguments each come from a function of their own."""
+    """Return a pattern whose arguments are made by one function each."""
     return Pattern(name, kernel, launch, lambda: tuple(m() for m in makers), figures)
 
 
@@ -84,7 +84,7 @@ def _square() -> np.ndarray:
 
 def transposes() -> Iterator[Pattern]:
     for block, grid in (((16, 16), (2, 2)), ((32, 8), (1, 4)), ((8, 32), (4, 1))):
-        # A warp has `block[0]` columns and 32 / block[0] rows, which the transpose turns round.
+        # A warp covers block[0] columns and 32 / block[0] rows, which the transpose swaps.
         rows = 32 // block[0]
         across, down = 32 * rows * max(block[0] // 8, 1), 32 * block[0] * max(rows // 8, 1)
         name = f"transpose in {block[0]} by {block[1]}"

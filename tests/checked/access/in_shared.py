@@ -19,7 +19,7 @@ from tests.checked.access.pattern import (
     shared_gather,
 )
 
-SERIAL = "a GPU takes a pass for each update of one word, and may add up within a warp first"
+SERIAL = "a GPU serializes updates of one word, or aggregates them within a warp first"
 
 
 def strides() -> Iterator[Pattern]:
@@ -43,7 +43,7 @@ def sizes() -> Iterator[Pattern]:
     ):
         name = f"{np.dtype(dtype).itemsize} bytes in banks at stride {stride}"
         yield shared_affine(name, (stride, 0, 0), both(1, passes, 1), dtype=dtype)
-    # The lanes of a phase fill all banks with their elements: 16 of 8 bytes, 8 of 16 bytes.
+    # The elements of a phase cover all banks: 16 elements of 8 bytes, 8 of 16 bytes.
     for dtype, phases, lanes in ((np.float64, 2, 16), (np.complex128, 4, 8)):
         for stride in (1, 2, 3, 8, 16, 17):
             figures = both(1, phases * math.gcd(stride, lanes), phases)
@@ -65,7 +65,7 @@ def blocks() -> Iterator[Pattern]:
         figures, form = both(8, 8 * degree, 8), (width, 1, 0)
         name = f"tile of 32 by 8, column of rows of {width}"
         yield shared_affine(name, form, figures, (32, 8))
-    # A warp takes four rows and eight columns: the padding that is right for 32 rows is not here.
+    # A warp covers four rows and eight columns, where padding for 32 rows leaves conflicts.
     for width, degree in ((32, 4), (33, 4), (36, 2), (40, 1)):
         figures, form = both(1, degree, 1), (width, 1, 0)
         name = f"tile of 4 by 8, column of rows of {width}"

@@ -1,4 +1,4 @@
-"""What an access pattern is: a launch, and the counters that it must have."""
+"""An access pattern: a launch and its expected counters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.checked.access import access_kernels, definitions
 
 Form = tuple[int, int, int]  # a, b, c of the index a * threadIdx.x + b * threadIdx.y + c
 PLAIN: Form = (1, 0, 0)
-SPLIT = "a GPU compiler loads and stores the two parts of a complex number by themselves"
+SPLIT = "a GPU compiler loads and stores the parts of a complex number separately"
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A launch and counters that it must have; `differs` says why those of a GPU may be others."""
+    """A launch and its expected counters; `differs` says why those of a GPU may differ."""
 
     name: str
     kernel: Any
@@ -28,14 +28,14 @@ class Pattern:
 
 
 def numbers(count: int, dtype: Any = np.float32) -> np.ndarray:
-    """Return elements that all differ as far as the type can tell them apart."""
+    """Return distinct elements, as far as the dtype can represent them."""
     return np.arange(count).astype(dtype)
 
 
 def in_line(lanes: int, step: int, size: int = 4, start: int = 0) -> int:
-    """Return the sectors of elements that lie `step` bytes apart, from byte `start` on."""
+    """Return the number of sectors of elements `step` bytes apart, from byte `start`."""
     if step >= 32:
-        return lanes  # aligned elements: each in a sector of its own
+        return lanes  # aligned elements, one per sector
     return (start % 32 + (lanes - 1) * step + size - 1) // 32 + 1
 
 
@@ -59,7 +59,7 @@ def shared(op: str, requests: int, wavefronts: int, least: int) -> dict[str, int
 
 
 def both(requests: int, wavefronts: int, least: int) -> dict[str, int]:
-    """Return the counters of a store to shared memory and the same load from there."""
+    """Return the counters of a store to shared memory and of the same load."""
     return {
         **shared("load", requests, wavefronts, least),
         **shared("store", requests, wavefronts, least),
@@ -95,7 +95,7 @@ def shared_affine(
     block: tuple[int, int] = (32, 1),
     dtype: Any = np.float32,
 ) -> Pattern:
-    """Return a store to a tile in shared memory at an affine index, and a load from there."""
+    """Return a store to and a load from a shared tile at an affine index."""
     nbytes = _extent(block, form) * np.dtype(dtype).itemsize
 
     def make() -> tuple[Any, ...]:
@@ -108,7 +108,7 @@ def shared_affine(
 
 
 def shared_gather(name: str, index: Any, figures: dict[str, int]) -> Pattern:
-    """Return a store to a tile at indices that are read from memory, and a load from there."""
+    """Return a store to and a load from a shared tile at indices read from memory."""
     index = np.asarray(index)
 
     def make() -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """All access patterns by name.
 
-gpukit's counters are held against them in `tests/checked/test_counters.py`, those of a GPU in
-`benchmarks/counters_on_gpu.py`.
+`tests/checked/test_counters.py` compares gpukit's counters with them,
+`benchmarks/counters_on_gpu.py` those of a GPU.
 """
 
 from __future__ import annotations

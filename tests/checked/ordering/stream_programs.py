@@ -1,4 +1,4 @@
-"""What programs of several streams are made of, and the races that they have."""
+"""Kernels and helpers for programs with several streams, and the races found in them."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def fill(array, stream=0):
 
 
 def races(program):
-    """Check a program; return the kinds of races that it has."""
+    """Check a program; return the kinds of its races."""
     found = gpukit.check(program)().findings
     return [f.kind for f in found if f.kind in ("stream-race", "host-race")]
 
@@ -37,6 +37,6 @@ def device():
 
 
 def pinned():
-    made = cuda.pinned_array(N, np.float32)
-    made[:] = 0
-    return made
+    array = cuda.pinned_array(N, np.float32)
+    array[:] = 0
+    return array

@@ -1,4 +1,4 @@
-"""Pinned, mapped and managed arrays in checked mode: NumPy's values, and every access seen."""
+"""Pinned, mapped and managed arrays in checked mode: NumPy semantics, every access recorded."""
 
 import copy
 import io
@@ -81,13 +81,13 @@ FORMS = {
 
 @pytest.fixture
 def seen():
-    """What is found while the operations are followed."""
+    """Return the list of findings that operations add to during the test."""
     found = []
     with ordering.following(found.append):
         yield found
 
 
-def made(kind=cuda.pinned_array):
+def host_array(kind=cuda.pinned_array):
     h = kind(N, np.float32)
     h[:] = np.arange(N)
     return h
@@ -105,8 +105,8 @@ def in_flight(h, to_device):
 
 
 def races(use, seen, *, to_device):
-    """Use an array beside a copy; return what was found while the copy was in flight."""
-    h = made()
+    """Use an array while a copy is in flight; return the findings made before it completes."""
+    h = host_array()
     stream = in_flight(h, to_device)
     use(h)
     found = [(f.kind, f.details["use"]) for f in seen]
@@ -115,37 +115,37 @@ def races(use, seen, *, to_device):
 
 
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
-def test_read_is_seen_while_a_copy_to_the_host_is_in_flight(use, seen):
+def test_read_races_with_a_device_to_host_copy_in_flight(use, seen):
     assert races(use, seen, to_device=False) == [("host-race", "read")]
 
 
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
-def test_read_is_in_order_once_the_stream_is_synchronized(use, seen):
-    h = made()
+def test_read_after_synchronizing_the_stream_is_no_race(use, seen):
+    h = host_array()
     in_flight(h, to_device=False).synchronize()
     use(h)
     assert seen == []
 
 
 @pytest.mark.parametrize("use", READS.values(), ids=READS)
-def test_read_beside_a_copy_to_the_device_is_in_order(use, seen):
+def test_read_during_a_host_to_device_copy_is_no_race(use, seen):
     assert races(use, seen, to_device=True) == []
 
 
 @pytest.mark.parametrize("use", WRITES.values(), ids=WRITES)
-def test_write_is_seen_while_a_copy_to_the_device_is_in_flight(use, seen):
+def test_write_races_with_a_host_to_device_copy_in_flight(use, seen):
     assert races(use, seen, to_device=True) == [("host-race", "write")]
 
 
 @pytest.mark.parametrize("use", FORMS.values(), ids=FORMS)
-def test_form_of_an_array_is_no_access(use, seen):
+def test_metadata_of_an_array_is_no_access(use, seen):
     assert races(use, seen, to_device=False) == []
 
 
 @pytest.mark.parametrize("uses", [READS, WRITES, FORMS], ids=["reads", "writes", "forms"])
-def test_watched_array_gives_what_a_plain_one_gives(uses, seen):
+def test_watched_array_behaves_like_a_plain_array(uses, seen):
     for name, use in uses.items():
-        watched, plain = made(), np.arange(N, dtype=np.float32)
+        watched, plain = host_array(), np.arange(N, dtype=np.float32)
         got, wanted = use(watched), use(plain)
         if isinstance(got, np.ndarray):
             assert isinstance(wanted, np.ndarray), name
@@ -158,13 +158,13 @@ def test_watched_array_gives_what_a_plain_one_gives(uses, seen):
 
 
 def test_pickle_of_a_watched_array_is_a_plain_array(seen):
-    back = pickle.loads(pickle.dumps(made()))
+    back = pickle.loads(pickle.dumps(host_array()))
     assert type(back) is np.ndarray
     np.testing.assert_array_equal(back, np.arange(N))
 
 
-def test_part_beside_the_bytes_in_flight_may_be_used(seen):
-    h, stream = made(), cuda.stream()
+def test_bytes_outside_those_in_flight_may_be_accessed(seen):
+    h, stream = host_array(), cuda.stream()
     d = cuda.to_device(np.zeros(4, np.float32))
     d.copy_to_host(h[4:8], stream)
     assert (h[:4].sum(), h[8:].sum(), h[3], h[8]) == (6, 38, 3, 8)
@@ -175,14 +175,14 @@ def test_part_beside_the_bytes_in_flight_may_be_used(seen):
 
 
 @pytest.mark.parametrize("kind", [cuda.mapped_array, cuda.managed_array])
-def test_memory_that_both_reach_is_what_it_is_without_a_checker(kind, seen):
-    watched = made(kind)
-    assert type(watched).__mro__[2] is type(plain_form(kind))
+def test_mapped_and_managed_memory_keep_their_types_under_the_checker(kind, seen):
+    watched = host_array(kind)
+    assert type(watched).__mro__[2] is type(unchecked_array(kind))
     assert watched.copy_to_host().sum() == 66
     assert repr(watched[:2]) == repr(np.arange(2, dtype=np.float32))
 
 
-def plain_form(kind):
+def unchecked_array(kind):
     from gpukit.cpu import operations
 
     before = operations.observe(None)
@@ -192,20 +192,20 @@ def plain_form(kind):
         operations.observe(before)
 
 
-def test_pinned_array_is_a_plain_one_where_nothing_is_checked():
+def test_pinned_array_is_a_plain_array_outside_checked_mode():
     assert type(cuda.pinned_array(3)) is np.ndarray
 
 
-def test_watched_array_that_outlives_the_checker_is_an_array(seen):
+def test_watched_array_is_usable_after_the_check(seen):
     from gpukit.cpu import operations
 
-    h = made()
+    h = host_array()
     operations.observe(None)
     h += 1
     assert h.sum() == 78
 
 
-# --- Writes that nobody sees -------------------------------------------------------------------
+# --- Writes that bypass the array --------------------------------------------------------------
 
 
 @numba.njit
@@ -213,8 +213,8 @@ def clear(x):
     x[:] = 0
 
 
-def changes_of(use, make=made):
-    """Change the source of a copy in flight; return what is found at the synchronization."""
+def changes_of(use, make=host_array):
+    """Modify the source of a copy in flight; return the findings at the synchronization."""
     found = []
     with ordering.following(found.append):
         h, stream = make(), cuda.stream()
@@ -226,30 +226,30 @@ def changes_of(use, make=made):
     return [(f.kind, f.details["use"]) for f in found]
 
 
-def own():
+def unmanaged_array():
     return np.arange(N, dtype=np.float32)
 
 
 CHANGE = [("host-race", "change")]
 
 
-def test_write_to_memory_that_the_program_locked_itself_shows_in_its_bytes():
-    assert changes_of(lambda h, d, s: h.__setitem__(3, 7), own) == CHANGE
+def test_write_to_memory_pinned_by_the_program_is_found_by_comparing_bytes():
+    assert changes_of(lambda h, d, s: h.__setitem__(3, 7), unmanaged_array) == CHANGE
 
 
 @pytest.mark.parametrize(
     "write", [lambda h: clear(np.asarray(h)), lambda h: memoryview(h).cast("B").__setitem__(3, 7)]
 )
-def test_write_past_a_watched_array_shows_in_its_bytes(write):
+def test_write_through_another_view_is_found_by_comparing_bytes(write):
     assert changes_of(lambda h, d, s: write(h)) == CHANGE
 
 
-def test_write_behind_the_synchronization_is_no_change():
+def test_write_after_the_synchronization_is_no_race():
     assert changes_of(lambda h, d, s: (s.synchronize(), clear(np.asarray(h)))) == []
 
 
-@pytest.mark.parametrize("make", [made, own])
-def test_copy_back_on_the_same_stream_is_no_change_by_the_host(make):
+@pytest.mark.parametrize("make", [host_array, unmanaged_array])
+def test_device_to_host_copy_on_the_same_stream_is_no_host_write(make):
     def use(h, d, stream):
         cuda.driver.device_memset(d, 0, d.nbytes, stream)
         d.copy_to_host(h, stream)
@@ -257,7 +257,7 @@ def test_copy_back_on_the_same_stream_is_no_change_by_the_host(make):
     assert changes_of(use, make) == []
 
 
-def test_launch_that_copies_its_argument_back_is_no_change_by_the_host():
+def test_copy_back_of_a_launch_argument_is_no_host_write():
     @cuda.jit
     def bump_kernel(x):
         i = cuda.grid(1)
@@ -267,7 +267,7 @@ def test_launch_that_copies_its_argument_back_is_no_change_by_the_host():
     from gpukit.checked import process
 
     with process.checking() as reports:
-        h, stream = made(), cuda.stream()
+        h, stream = host_array(), cuda.stream()
         d = cuda.to_device(h, stream)
         bump_kernel[1, 32, stream](h)
         stream.synchronize()
@@ -275,7 +275,7 @@ def test_launch_that_copies_its_argument_back_is_no_change_by_the_host():
     assert d[0] == 0
 
 
-def test_write_by_a_callback_behind_the_copy_is_no_change():
+def test_write_by_a_callback_enqueued_after_the_copy_is_no_race():
     def use(h, d, stream):
         stream.add_callback(lambda *_: clear(np.asarray(h)))
         stream.synchronize()
@@ -283,11 +283,11 @@ def test_write_by_a_callback_behind_the_copy_is_no_change():
     assert changes_of(use) == []
 
 
-def test_write_that_was_seen_is_not_found_again_in_the_bytes():
+def test_observed_write_is_not_reported_again_by_comparing_bytes():
     assert changes_of(lambda h, d, s: h.__setitem__(3, 7)) == [("host-race", "write")]
 
 
-def test_callback_may_write_what_later_work_of_its_stream_reads():
+def test_callback_may_write_what_later_operations_of_its_stream_read():
     def use(h, d, stream):
         for _ in range(20):
             stream.add_callback(lambda *_: h.fill(2))

@@ -20,9 +20,9 @@ VIEWS = {
 
 
 def addresses(array):
-    """Every address that an array touches, element by element."""
+    """Return the address of every byte of an array, element by element."""
     base = ROWS.__array_interface__["data"][0]
-    return {base + int(k) for k in array.ravel()}  # the values are the places
+    return {base + int(k) for k in array.ravel()}  # the values are the offsets
 
 
 def covered(touched):
@@ -51,7 +51,7 @@ def test_bytes_of_flags_are_those_of_the_flagged_cells(granule):
         assert (covered(touched) if touched else set()) == wanted
 
 
-def test_bytes_cover_others_only_where_that_is_known():
+def test_bytes_cover_others_only_if_proven():
     gaps = of_array(VIEWS["columns"])
     assert Bytes(gaps.low, gaps.high).covers(gaps)
     assert gaps.covers(gaps)

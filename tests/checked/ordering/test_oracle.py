@@ -1,7 +1,7 @@
-"""Random programs of copies, launches, events and waits against plain reachability.
+"""Random programs of copies, launches, events and waits against reachability in a graph.
 
-The oracle knows CUDA's rules as edges between numbered operations and asks whether a path leads
-from one to the other. It shares nothing with the vector clocks.
+The oracle represents CUDA's ordering rules as edges between numbered operations and searches a
+path from one to the other. It is independent of the checker's vector clocks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HOST = -1
 
 
 class Step(NamedTuple):
-    """One step of a program: what it does, with which stream, array, half and event."""
+    """One step of a program: the operation, its stream, array, half and event."""
 
     what: str
     stream: int
@@ -55,7 +55,7 @@ def program(seed: int) -> list[Step]:
 class Node(NamedTuple):
     number: int
     stream: int
-    uses: tuple[tuple[str, int, int, bool], ...]  # memory, array, half, whether it is written
+    uses: tuple[tuple[str, int, int, bool], ...]  # memory, array, half, whether written
 
 
 def uses_of(step: Step) -> tuple[tuple[str, int, int, bool], ...]:
@@ -71,13 +71,13 @@ def uses_of(step: Step) -> tuple[tuple[str, int, int, bool], ...]:
 
 
 class Graph:
-    """Operations with the edges that CUDA promises."""
+    """Operations with the ordering edges that CUDA guarantees."""
 
     def __init__(self) -> None:
         self.edges: dict[int, set[int]] = {}
         self.nodes: list[Node] = []
-        self.last: dict[int, int] = {}  # of each stream
-        self.host: set[int] = set()  # what the host has waited for
+        self.last: dict[int, int] = {}  # the last operation of each stream
+        self.host: set[int] = set()  # operations that the host has waited for
         self.recorded: dict[int, set[int]] = {}
         self.waited: dict[int, set[int]] = {k: set() for k in range(STREAMS)}
 
@@ -120,7 +120,7 @@ def clash(one: Node, two: Node) -> bool:
 
 
 def expected(steps: list[Step]) -> set[tuple[int, int]]:
-    """Return the pairs of steps that clash in no order."""
+    """Return the pairs of conflicting steps that are unordered."""
     graph, found = Graph(), set()
     for number, step in enumerate(steps):
         if step.what in WORK or step.what in ("read", "write"):
@@ -139,7 +139,7 @@ def expected(steps: list[Step]) -> set[tuple[int, int]]:
                 graph.recorded[step.event] = graph.tails(step.stream)
             else:
                 graph.waited[step.stream] |= graph.recorded.get(step.event, set())
-            if step.stream == 0:  # an action in the default stream: all wait for it
+            if step.stream == 0:  # an operation in the default stream: all streams wait for it
                 graph.add(0, step, number)
         elif step.what == "synchronize_event":
             graph.host |= graph.recorded.get(step.event, set())
@@ -150,11 +150,11 @@ def expected(steps: list[Step]) -> set[tuple[int, int]]:
     return found
 
 
-# --- The same steps, done --------------------------------------------------------------------
+# --- The same steps, executed ----------------------------------------------------------------
 
 
 def done(steps: list[Step], monkeypatch: pytest.MonkeyPatch) -> set[tuple[int, int]]:
-    """Run the steps and return the pairs that were found; a step's line is its number."""
+    """Run the steps and return the racing pairs found; a step's line is its number."""
     found: list[Any] = []
     now = [0]
     monkeypatch.setattr(call_sites, "of_frame", lambda _: call_sites.Place("", "steps.py", now[0]))
@@ -198,7 +198,7 @@ def do(what: str, host: Any, device: Any, stream: Any, event: Any) -> None:
 
 @pytest.mark.parametrize("first", range(0, 1000, 100))
 @pytest.mark.costly
-def test_racing_pairs_are_those_that_no_path_orders(first, monkeypatch):
+def test_racing_pairs_are_exactly_those_without_a_path_between_them(first, monkeypatch):
     wrong = {}
     for seed in range(first, first + 100):
         steps = program(seed)
@@ -208,8 +208,8 @@ def test_racing_pairs_are_those_that_no_path_orders(first, monkeypatch):
     assert wrong == {}
 
 
-def test_programs_by_chance_have_races_and_orders_of_every_kind():
-    """The oracle is worth asking: some programs race, some do not, and every step occurs."""
+def test_random_programs_cover_races_and_every_kind_of_step():
+    """The programs are a useful sample: some race, some do not, and every step occurs."""
     drawn = [program(seed) for seed in range(200)]
     racing = [steps for steps in drawn if expected(steps)]
     assert 50 < len(racing) < 190

@@ -1,4 +1,4 @@
-"""What findings call streams and arrays, and which lines they name."""
+"""Names of streams and arrays in findings, and the lines that findings report."""
 
 import sys
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ import pytest
 import gpukit
 from gpukit import cuda, target
 
-pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
+pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="only CPU launches are checked")
 
 N = 64
 
@@ -30,7 +30,7 @@ def streams_of(found):
     return found.details["other_stream"], found.details["stream"]
 
 
-def test_streams_are_called_by_their_variables():
+def test_streams_are_named_by_their_variables():
     def program():
         x, early, late = cuda.device_array(N), cuda.stream(), cuda.stream()
         fill_kernel[1, N, early](x)
@@ -40,7 +40,7 @@ def test_streams_are_called_by_their_variables():
     assert (found.array, *streams_of(found)) == ("x", "early", "late")
 
 
-def test_streams_of_a_loop_are_called_by_their_places_in_the_list():
+def test_streams_in_a_list_are_named_by_their_index():
     def program():
         x, streams = cuda.device_array(N), [cuda.stream() for _ in range(2)]
         for s in streams:
@@ -51,7 +51,7 @@ def test_streams_of_a_loop_are_called_by_their_places_in_the_list():
     assert "stream `streams[0]`" in found.message
 
 
-def test_streams_and_arrays_of_an_object_are_called_by_its_attributes():
+def test_streams_and_arrays_of_an_object_are_named_by_their_attributes():
     def program():
         self = SimpleNamespace(x=cuda.device_array(N), one=cuda.stream(), two=cuda.stream())
         fill_kernel[1, N, self.one](self.x)
@@ -61,7 +61,7 @@ def test_streams_and_arrays_of_an_object_are_called_by_its_attributes():
     assert (found.array, *streams_of(found)) == ("self.x", "self.one", "self.two")
 
 
-def test_streams_of_a_dictionary_are_called_by_their_keys():
+def test_streams_in_a_dictionary_are_named_by_their_keys():
     def program():
         x, by_name = cuda.device_array(N), {"load": cuda.stream(), "work": cuda.stream()}
         for s in by_name.values():
@@ -70,7 +70,7 @@ def test_streams_of_a_dictionary_are_called_by_their_keys():
     assert streams_of(only(program)) == ("by_name['load']", "by_name['work']")
 
 
-def test_stream_that_no_variable_holds_is_called_by_its_number():
+def test_stream_without_a_variable_is_named_by_its_number():
     def program():
         x = cuda.device_array(N)
         fill_kernel[1, N, cuda.stream()](x)
@@ -82,7 +82,7 @@ def test_stream_that_no_variable_holds_is_called_by_its_number():
     assert f"on stream {first} writes x" in found.message
 
 
-def test_slice_is_called_by_the_array_that_it_is_a_part_of():
+def test_slice_is_named_by_its_base_array():
     def program():
         matrix = cuda.device_array((4, N))
         fill_kernel[1, N, cuda.stream()](matrix[1])
@@ -91,7 +91,7 @@ def test_slice_is_called_by_the_array_that_it_is_a_part_of():
     assert only(program).array == "matrix"
 
 
-def test_array_without_a_variable_has_the_name_of_the_parameter():
+def test_array_without_a_variable_is_named_by_the_kernel_parameter():
     def launch(arrays):
         fill_kernel[1, N, cuda.stream()](next(arrays))
 
@@ -104,7 +104,7 @@ def test_array_without_a_variable_has_the_name_of_the_parameter():
     assert only(program).array == "out"
 
 
-def test_line_is_that_of_the_caller_of_gpukit_and_not_of_its_own_files():
+def test_line_is_that_of_the_caller_and_not_of_gpukit_itself():
     h = []
 
     def program():
@@ -120,7 +120,7 @@ def test_line_is_that_of_the_caller_of_gpukit_and_not_of_its_own_files():
     assert (found.other_line - start, found.line - start) == (3, 4)
 
 
-def test_operation_of_another_file_is_named_with_it(tmp_path, monkeypatch):
+def test_operation_in_another_file_is_reported_with_that_file(tmp_path, monkeypatch):
     (tmp_path / "uploads.py").write_text(
         "def upload(d, h, stream):\n    d.copy_to_device(h, stream=stream)\n", encoding="utf-8"
     )

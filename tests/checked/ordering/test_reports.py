@@ -1,4 +1,4 @@
-"""Races of operations in every report, and in every way to check a program."""
+"""Races between stream operations in every report format and every way to check a program."""
 
 import json
 from xml.etree import ElementTree
@@ -38,7 +38,7 @@ UPLOAD, LAUNCH, DOWNLOAD, READ = (
 
 @pytest.fixture
 def program(tmp_path):
-    """Write the program, with its synchronizations or without."""
+    """Return a function that writes the program, with or without its synchronizations."""
 
     def write(upload="", download="", package="numba"):
         path = tmp_path / "pipeline.py"
@@ -72,7 +72,7 @@ def test_check_of_the_ordered_program_finds_nothing(program, capsys):
     assert "No findings" in capsys.readouterr().out
 
 
-def test_json_has_lines_streams_and_what_each_does(program, capsys):
+def test_json_has_lines_streams_and_operations(program, capsys):
     cli.main(["check", "--json", program()])
     report = json.loads(capsys.readouterr().out)
     race = next(f for f in report["findings"] if f["kind"] == "stream-race" and f["line"] == LAUNCH)
@@ -98,10 +98,10 @@ def test_html_shows_both_lines(program, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["run", "profile"])
-def test_other_commands_say_nothing_of_races(command, program, capsys):
+def test_other_commands_do_not_report_races(command, program, capsys):
     assert cli.main([command, program()]) == 0
-    said = capsys.readouterr()
-    assert "race" not in said.out + said.err
+    captured = capsys.readouterr()
+    assert "race" not in captured.out + captured.err
 
 
 # --- GPUKIT_TARGET=checked ---------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_checked_target_runs_the_ordered_program_as_the_cpu_does(program, fresh_
     assert (done.stdout, done.stderr, done.returncode) == ("70.0\n", "", 0)
 
 
-def test_race_with_memory_that_is_freed_is_raised_by_the_next_operation(program, fresh_python):
+def test_race_with_freed_memory_is_raised_by_the_next_operation(program, fresh_python):
     order = {
         "upload": "uploads.synchronize()",
         "download": "del h_x; compute.synchronize(); h_x = np.zeros(1)",
@@ -156,7 +156,7 @@ def test_warning_of_the_checked_target_is_at_the_line_of_the_program(program, fr
     assert (done.stdout, done.returncode) == ("70.0\n", 0)
 
 
-def test_error_at_the_level_of_a_module_is_in_the_module(tmp_path, fresh_python):
+def test_module_level_error_is_located_in_the_module(tmp_path, fresh_python):
     path = tmp_path / "pipeline.py"
     path.write_text(
         "import numpy as np\nfrom gpukit import cuda\n"

@@ -1,4 +1,4 @@
-"""Which bytes of an array operations of two streams share."""
+"""Races between streams, byte by byte."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.checked.ordering.stream_programs import (
     races,
 )
 
-pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
+pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="only CPU launches are checked")
 
 
 @cuda.jit
@@ -36,7 +36,7 @@ def even_kernel(out, first):
         out[i] = i
 
 
-def test_disjoint_slices_of_one_array_do_not_clash():
+def test_disjoint_slices_of_one_array_do_not_race():
     def program():
         x = device()
         fill(x[: N // 2], cuda.stream())
@@ -45,7 +45,7 @@ def test_disjoint_slices_of_one_array_do_not_clash():
     assert races(program) == []
 
 
-def test_slices_that_share_an_element_clash():
+def test_overlapping_slices_race():
     def program():
         x = device()
         fill(x[: N // 2 + 1], cuda.stream())
@@ -54,7 +54,7 @@ def test_slices_that_share_an_element_clash():
     assert races(program) == ["stream-race"]
 
 
-def test_interleaved_elements_of_one_array_do_not_clash():
+def test_interleaved_elements_of_one_array_do_not_race():
     def program(second):
         x = device()
         even_kernel[1, N, cuda.stream()](x, 0)
@@ -75,7 +75,7 @@ def test_launch_reads_only_the_elements_that_it_loads():
     assert races(lambda: program(N - 1)) == ["stream-race"]
 
 
-def test_columns_of_a_matrix_do_not_clash_with_others():
+def test_different_columns_of_a_matrix_do_not_race():
     def program():
         x = cuda.to_device(np.zeros((8, 8), np.float32))
         x.setitem((slice(None), slice(0, 4)), 1, stream=cuda.stream())
@@ -84,7 +84,7 @@ def test_columns_of_a_matrix_do_not_clash_with_others():
     assert races(program) == []
 
 
-def test_two_readers_do_not_clash():
+def test_two_readers_do_not_race():
     def program():
         x = cuda.to_device(np.zeros(N, np.float32))
         copy_kernel[2, 128, cuda.stream()](x, device())
@@ -93,7 +93,7 @@ def test_two_readers_do_not_clash():
     assert races(program) == []
 
 
-def test_atomics_of_two_streams_do_not_clash_but_a_plain_write_does():
+def test_atomics_of_two_streams_do_not_race_but_a_plain_write_does():
     def program(last):
         total = cuda.to_device(np.zeros(1, np.int32))
         tally_kernel[1, 32, cuda.stream()](total)
@@ -103,7 +103,7 @@ def test_atomics_of_two_streams_do_not_clash_but_a_plain_write_does():
     assert races(lambda: program(lambda t, s: fill_kernel[1, 1, s](t, 0))) == ["stream-race"]
 
 
-def test_memory_used_again_has_no_past():
+def test_reused_memory_has_no_access_history():
     def program():
         for _ in range(50):
             fill(device(), cuda.stream())
@@ -111,7 +111,7 @@ def test_memory_used_again_has_no_past():
     assert races(program) == []
 
 
-def test_device_memory_may_be_freed_behind_a_launch():
+def test_device_memory_may_be_freed_after_a_launch_is_enqueued():
     def program():
         x, s = device(), cuda.stream()
         fill(x, s)

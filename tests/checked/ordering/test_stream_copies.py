@@ -1,4 +1,4 @@
-"""Copies, arguments, reductions and array functions: what waits, and for which stream."""
+"""Copies, arguments, reductions and array functions: what synchronizes, with which stream."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from gpukit import cuda, target
 from tests.checked.ordering.stream_programs import N, copy_kernel, device, fill, pinned, races
 from tests.foreign import OnGpu
 
-pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
+pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="only CPU launches are checked")
 
 
-def test_pageable_memory_may_be_overwritten_behind_an_asynchronous_upload():
+def test_pageable_memory_may_be_overwritten_after_an_asynchronous_upload():
     def program():
         x, s = np.zeros(N, np.float32), cuda.stream()
         d = cuda.to_device(x, stream=s)
@@ -70,7 +70,7 @@ def test_copy_between_device_arrays_belongs_to_its_stream():
     assert races(lambda: program(cuda.stream())) == ["stream-race"]
 
 
-def test_element_of_a_device_array_is_a_copy_that_waits():
+def test_reading_an_element_of_a_device_array_is_a_synchronous_copy():
     def program():
         x, h, s = device(), pinned(), cuda.stream()
         x.copy_to_device(h, stream=s)
@@ -136,7 +136,7 @@ def test_pinned_input_of_an_array_function_may_be_read():
     assert races(program) == []
 
 
-def test_result_of_a_reduction_is_waited_for():
+def test_reduction_to_the_host_is_synchronous():
     add = cuda.reduce(lambda a, b: a + b)
 
     def program():
@@ -148,7 +148,7 @@ def test_result_of_a_reduction_is_waited_for():
     assert races(program) == []
 
 
-def test_reduction_into_device_memory_is_work_of_its_stream():
+def test_reduction_into_device_memory_is_ordered_by_its_stream():
     add = cuda.reduce(lambda a, b: a + b)
 
     def program():
@@ -160,7 +160,7 @@ def test_reduction_into_device_memory_is_work_of_its_stream():
     assert races(program) == ["stream-race"]
 
 
-def test_mapping_that_ends_before_its_launch_is_done_is_a_warning():
+def test_unmapping_memory_that_a_launch_still_uses_is_a_warning():
     def program(wait):
         a, s = np.zeros(N, np.float32), cuda.stream()
         with cuda.mapped(a, stream=s) as d:

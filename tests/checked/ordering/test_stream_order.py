@@ -1,4 +1,4 @@
-"""Which operations CUDA puts in order: default streams, events, waits of the host."""
+"""Which operations CUDA orders: default streams, events, host synchronization."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import gpukit
 from gpukit import cuda, target
 from tests.checked.ordering.stream_programs import device, fill, races
 
-pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
+pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="only CPU launches are checked")
 
 
 @pytest.mark.parametrize("last", [0, "default_stream", "legacy_default_stream"])
@@ -28,7 +28,7 @@ def test_streams_wait_for_the_default_stream():
     assert races(program) == []
 
 
-def test_default_stream_puts_others_in_order():
+def test_default_stream_orders_other_streams():
     def program():
         x, other = device(), device()
         fill(x, cuda.stream())
@@ -51,7 +51,7 @@ def test_per_thread_default_stream_waits_for_the_legacy_one_only():
 
 
 def with_event(use):
-    """Two launches on one array, with something done with an event in between."""
+    """Return a program of two launches on one array, with `use(event)` in between."""
 
     def program():
         x, one, two, done = device(), cuda.stream(), cuda.stream(), cuda.event()
@@ -79,7 +79,7 @@ def test_event_that_is_recorded_and_waited_for_orders_streams():
     ],
     ids=["none", "recorded", "waited", "too_early", "wrong_record", "wrong_wait", "overwritten"],
 )
-def test_event_that_misses_one_half_orders_nothing(use):
+def test_event_without_both_record_and_wait_orders_nothing(use):
     assert with_event(use) == ["stream-race"]
 
 
@@ -96,11 +96,11 @@ def test_event_that_misses_one_half_orders_nothing(use):
         lambda e, one, two: one.auto_synchronize().__enter__() and one.synchronize(),
     ],
 )
-def test_host_that_waits_for_the_first_stream_orders_both(use):
+def test_host_synchronization_with_the_first_stream_orders_both(use):
     assert with_event(use) == []
 
 
-def test_order_is_handed_on_by_a_third_stream():
+def test_ordering_is_transitive_through_a_third_stream():
     def program():
         x = device()
         one, two, three = (cuda.stream() for _ in range(3))
