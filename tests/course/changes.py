@@ -1,4 +1,4 @@
-"""Answers that tests write in a line: the solution of an exercise with something changed."""
+"""Answers written as small changes of the solution of an exercise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Change = Callable[[Exercise], str]
 
 
 def edit(*pairs: tuple[str, str]) -> Change:
-    """Return the solution with pieces of text replaced, each of which must be there once."""
+    """Return the solution with pieces of text replaced, each of which must occur exactly once."""
 
     def change(exercise: Exercise) -> str:
         text = exercise.solution.read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def edit(*pairs: tuple[str, str]) -> Change:
 
 
 def body(lines: str) -> Change:
-    """Return the solution with other lines under the docstring of its kernel."""
+    """Return the solution with another body under the docstring of its kernel."""
     return lambda exercise: edits.with_body(
         exercise.solution.read_text(encoding="utf-8"), exercise.entry, lines
     )

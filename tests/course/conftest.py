@@ -1,4 +1,4 @@
-"""Answers, workbooks and a notebook's shell, each in a folder of the test's own."""
+"""Fixtures in temporary folders: answers, workbooks, an IPython shell."""
 
 import dataclasses
 import shutil
@@ -17,14 +17,14 @@ from tests.notebooks import running
 
 @pytest.fixture(scope="package")
 def warm() -> Iterator[None]:
-    """Grade in copies of one warm process for the whole folder, where the system can make them."""
+    """Grade in forks of one warm process for the whole folder, where the system supports fork."""
     with forked.warm():
         yield
 
 
 @pytest.fixture
 def attempt(tmp_path: Path, warm: None) -> Callable[..., grade.Report]:
-    """Grade an answer to the exercise called `name`: a text, or a change of its solution."""
+    """Return a function that grades an answer: a text, or a change of the solution."""
 
     def attempt(name: str, answer: str | Change, *, seconds: float | None = None) -> grade.Report:
         exercise = catalogue.find(name)
@@ -39,7 +39,7 @@ def attempt(tmp_path: Path, warm: None) -> Callable[..., grade.Report]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the project with two lessons and two exercises, which tests may change."""
+    """Copy the project with two lessons and two exercises, for tests to modify."""
     project = tmp_path / "project"
     shelf = project / "exercises" / "01_threads_blocks_grid"
     for name in ("brighten", "guarded_map"):
@@ -55,7 +55,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def book(project: Path, tmp_path: Path) -> Path:
-    """A workbook of that project."""
+    """Make a workbook of that project."""
     folder = tmp_path / "mine"
     workbook.start(folder, project)
     return folder
@@ -63,11 +63,11 @@ def book(project: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A notebook's shell, and exercises of the test's own."""
+    """Return an IPython shell with exercises in a temporary folder."""
     interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
     shutil.copytree(catalogue.root(), tmp_path / "exercises")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "exercises"))
-    made = interactiveshell.InteractiveShell()
-    made.run_line_magic("load_ext", "gpukit")
-    made.run_cell("import numpy as np\nfrom gpukit import cuda")
-    return made
+    result = interactiveshell.InteractiveShell()
+    result.run_line_magic("load_ext", "gpukit")
+    result.run_cell("import numpy as np\nfrom gpukit import cuda")
+    return result

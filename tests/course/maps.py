@@ -1,4 +1,4 @@
-"""The text of a right answer to the exercise guarded_map, in pieces."""
+"""A right answer to the exercise guarded_map, in pieces."""
 
 HEAD = "import numpy as np\nfrom gpukit import cuda\n\n"
 KERNEL = "@cuda.jit\ndef fahrenheit_kernel(celsius, fahrenheit):\n"
@@ -9,4 +9,4 @@ GOOD_MAP = """
         fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
 """
 RIGHT = MAP + GOOD_MAP
-CELL = KERNEL + GOOD_MAP[1:]  # a cell of a notebook, whose imports stand in another
+CELL = KERNEL + GOOD_MAP[1:]  # a notebook cell, with the imports in another cell

@@ -1,4 +1,4 @@
-"""Poison marks what no kernel wrote, in every dtype, and survives a copy."""
+"""Poison marks unwritten elements in every dtype and survives serialization."""
 
 import numpy as np
 import pytest
@@ -9,24 +9,24 @@ DTYPES = ["f2", "f4", "f8", "i1", "i4", "i8", "u1", "u4", "c8", "c16", "?"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_poison_counts_as_unwritten_everywhere(dtype):
+def test_poison_is_recognised_as_unwritten_in_every_dtype(dtype):
     assert unwritten(poison((3, 5), dtype)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_written_element_does_not_count_as_unwritten(dtype):
+def test_a_written_element_is_not_recognised_as_unwritten(dtype):
     values = poison(4, dtype)
     values[2] = 1
     assert unwritten(values).tolist() == [True, True, False, True]
 
 
-def test_a_nan_that_was_computed_is_not_poison():
+def test_a_computed_nan_is_not_poison():
     values = poison(2)
     values[0] = np.float32("nan")
     assert unwritten(values).tolist() == [False, True]
 
 
-def test_poison_survives_bytes():
+def test_poison_survives_serialization():
     values = poison(3)
     assert unwritten(np.frombuffer(values.tobytes(), values.dtype)).all()
 

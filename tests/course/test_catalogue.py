@@ -1,4 +1,4 @@
-"""Exercises are found by name, and a folder that is not right says what is wrong."""
+"""The catalogue: lookup by name, progress, and faults in an exercise's folder."""
 
 import dataclasses
 import shutil
@@ -23,7 +23,7 @@ ulps = 1
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A folder of exercises with one in it."""
+    """Make a folder with one exercise."""
     folder = tmp_path / "01_topic" / "thing"
     folder.mkdir(parents=True)
     (folder / "exercise.toml").write_text(TOML)
@@ -40,12 +40,12 @@ def test_an_exercise_is_found_by_topic_and_name(shelf):
     assert catalogue.find("01_topic/thing").folder == shelf
 
 
-def test_a_misspelt_name_is_answered_with_the_right_one(shelf):
+def test_a_misspelt_name_suggests_the_right_one(shelf):
     with pytest.raises(catalogue.ExerciseError, match="Did you mean thing"):
         catalogue.find("thign")
 
 
-def test_an_unknown_name_is_answered_with_all_names(shelf):
+def test_an_unknown_name_lists_all_names(shelf):
     with pytest.raises(catalogue.ExerciseError, match="There are: thing"):
         catalogue.find("xyzzy")
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_not_toml_is_named(shelf):
         catalogue.find("thing")
 
 
-def test_the_nearest_folder_above_is_used(shelf, tmp_path, monkeypatch):
+def test_the_nearest_parent_folder_is_used(shelf, tmp_path, monkeypatch):
     monkeypatch.delenv("GPUKIT_EXERCISES")
     deep = tmp_path / "clone" / "exercises" / "01_topic" / "other"
     deep.mkdir(parents=True)
@@ -106,30 +106,30 @@ def test_grades_survive_a_disk_that_is_full(shelf, monkeypatch):
     assert progress.state(exercise) == "but"
 
 
-def test_a_grade_and_the_hint_on_its_failure_are_written_at_once(shelf, monkeypatch):
+def test_a_grade_and_the_hint_on_its_failure_are_written_together(shelf, monkeypatch):
     exercise = dataclasses.replace(catalogue.find("thing"), hint_for={"reads": 3})
     written = []
     real = files.write
-    monkeypatch.setattr(files, "write", lambda *given: written.append(given) or real(*given))
+    monkeypatch.setattr(files, "write", lambda *args: written.append(args) or real(*args))
     progress.record(exercise, "but", "reads")
     assert len(written) == 1
     assert progress.state(exercise) == "but"
     assert progress.next_hint(exercise) == 3
 
 
-def test_a_failure_that_is_known_already_is_not_written_again(shelf, monkeypatch):
+def test_a_known_failure_is_not_written_again(shelf, monkeypatch):
     exercise = dataclasses.replace(catalogue.find("thing"), hint_for={"reads": 3})
     progress.record(exercise, "but", "reads")
     monkeypatch.setattr(files, "write", None)
     assert progress.record(exercise, "wrong", "reads") == ""
 
 
-def test_right_but_earns_half_of_the_points(shelf):
+def test_right_but_scores_half_of_the_points(shelf):
     exercise = dataclasses.replace(catalogue.find("thing"), points=10)
     assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [10, 5, 0]
 
 
-def test_what_is_forgotten_is_new_again(shelf):
+def test_a_forgotten_exercise_is_new_again(shelf):
     exercise = catalogue.find("thing")
     progress.record(exercise, "right")
     progress.forget(exercise)
@@ -152,30 +152,30 @@ def test_the_next_exercise_is_the_first_that_is_not_right(shelf):
         ('measure = "reads"\nat_mots = 1', "no field 'at_mots'"),
     ],
 )
-def test_a_contract_that_makes_no_sense_is_named(shelf, contract, words):
+def test_an_invalid_contract_is_reported(shelf, contract, words):
     (shelf / "exercise.toml").write_text(f"{TOML}\n[[contracts]]\n{contract}\n")
     with pytest.raises(catalogue.ExerciseError, match=words):
         catalogue.find("thing")
 
 
-def test_a_broken_progress_file_is_as_none(shelf, tmp_path):
+def test_a_broken_progress_file_counts_as_missing(shelf, tmp_path):
     (tmp_path / progress.FILE).write_text("[1, 2")
     exercise = catalogue.find("thing")
     exercise.answer.write_text("# mine\n")
     assert progress.state(exercise) == "started"
 
 
-def test_a_broken_progress_file_is_kept_beside_the_next_one(shelf, tmp_path):
+def test_a_broken_progress_file_is_backed_up(shelf, tmp_path):
     (tmp_path / progress.FILE).write_text("[1, 2")
     progress.record(catalogue.find("thing"), "right")
     assert (tmp_path / ".progress.damaged").read_text() == "[1, 2"
     assert progress.state(catalogue.find("thing")) == "right"
 
 
-def test_a_grade_that_cannot_be_kept_is_no_error_and_says_why(shelf, tmp_path):
+def test_a_grade_that_cannot_be_saved_is_no_error_and_gives_the_reason(shelf, tmp_path):
     (tmp_path / progress.FILE).mkdir()
-    said = progress.record(catalogue.find("thing"), "right")
-    assert said.startswith(f"cannot write {tmp_path / progress.FILE}: is a directory.")
+    message = progress.record(catalogue.find("thing"), "right")
+    assert message.startswith(f"cannot write {tmp_path / progress.FILE}: is a directory.")
 
 
 def test_answers_set_aside_never_overwrite_each_other(shelf):
@@ -195,7 +195,7 @@ def test_an_untouched_answer_is_not_set_aside(shelf):
 
 
 @pytest.mark.parametrize("name", ["cases.py", "starter.py", "task.md"])
-def test_a_file_that_is_missing_is_named_with_what_to_do(name, tmp_path, monkeypatch):
+def test_a_missing_file_is_named_with_advice(name, tmp_path, monkeypatch):
     shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     exercise = catalogue.find("guarded_map")
@@ -205,7 +205,7 @@ def test_a_file_that_is_missing_is_named_with_what_to_do(name, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("text", ["1 / 0", "def case(:", "SHAPES = {}", "raise SystemError"])
-def test_cases_that_cannot_be_read_are_named_with_what_to_do(text, tmp_path, monkeypatch):
+def test_unreadable_cases_are_named_with_advice(text, tmp_path, monkeypatch):
     shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     exercise = catalogue.find("guarded_map")
@@ -224,7 +224,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_the_teachers_cases_is_not_the_learners(fault, tmp_path, monkeypatch):
+def test_a_fault_in_cases_py_is_not_blamed_on_the_answer(fault, tmp_path, monkeypatch):
     shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     exercise = catalogue.find("guarded_map")
@@ -233,7 +233,7 @@ def test_a_fault_in_the_teachers_cases_is_not_the_learners(fault, tmp_path, monk
         exercise.cases()
 
 
-def test_a_contract_on_a_case_that_is_not_there_is_the_teachers_fault(tmp_path, monkeypatch):
+def test_a_contract_on_an_unknown_case_is_a_fault_of_the_exercise(tmp_path, monkeypatch):
     shutil.copytree(catalogue.find("tiled_matmul").folder, tmp_path / "01_here" / "tiled_matmul")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     file = catalogue.find("tiled_matmul").folder / "exercise.toml"

@@ -1,4 +1,4 @@
-"""Answers in cells: kept as the learner's file, found in saved notebooks, never lost."""
+"""Answers in cells: saved as the learner's file, found in notebooks, never lost."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MAGIC = f"%%exercise {NAME}\n"
 
 
 def write_notebook(path, *sources):
-    """Write a notebook with these code cells, as Lab saves it: a list of lines."""
+    """Write a notebook with these code cells, as Lab saves it, with sources as lists of lines."""
     cells = [
         {"cell_type": "code", "metadata": {}, "source": source.splitlines(keepends=True)}
         for source in sources
@@ -29,7 +29,7 @@ def write_notebook(path, *sources):
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """A workbook of the project."""
+    """Make a workbook of the project."""
     project = tmp_path / "project"
     for name in (NAME, "detective_missing_pixels", "tape"):
         (source,) = running.ROOT.glob(f"exercises/*/{name}")
@@ -53,19 +53,19 @@ def exercise(book):
 
 
 def kept(exercise):
-    """What lies where the answer is, by name."""
+    """Return the files in the folder of the answer, by name."""
     return {p.name: p.read_text() for p in exercise.place.glob("answer*")}
 
 
 # --- one answer ------------------------------------------------------------------------------
 
 
-def test_lines_of_a_kept_cell_have_the_numbers_that_they_have_in_the_notebook(exercise):
+def test_saved_cell_keeps_its_line_numbers(exercise):
     cells.keep(exercise, SOLUTION)
     assert exercise.answer.read_text().splitlines()[1:] == SOLUTION.splitlines()
 
 
-def test_a_cell_run_again_replaces_the_one_before(exercise):
+def test_a_rerun_cell_replaces_the_saved_one(exercise):
     for cell in (WRONG, SOLUTION):
         assert cells.keep(exercise, cell) is None
     assert list(kept(exercise)) == ["answer.py"]
@@ -75,32 +75,32 @@ def test_a_cell_run_again_replaces_the_one_before(exercise):
 @pytest.mark.parametrize(
     "mine", ["# mine\n", "", "\udcff", "import math  # a cell of a notebook\n"]
 )
-def test_an_answer_that_no_cell_wrote_is_set_aside(exercise, mine):
+def test_an_answer_not_saved_by_a_cell_is_set_aside(exercise, mine):
     exercise.answer.write_bytes(mine.encode(errors="surrogateescape"))
     aside = cells.keep(exercise, SOLUTION)
     assert aside.read_bytes() == mine.encode(errors="surrogateescape")
 
 
-def test_a_kept_cell_that_was_edited_since_is_set_aside(exercise):
+def test_a_saved_cell_that_was_edited_is_set_aside(exercise):
     cells.keep(exercise, WRONG)
     edited = exercise.answer.read_text() + "# and better\n"
     exercise.answer.write_text(edited)
     assert cells.keep(exercise, SOLUTION).read_text() == edited
 
 
-def test_an_untouched_starter_makes_room(exercise):
+def test_an_untouched_starter_is_replaced(exercise):
     progress.begin(exercise)
     assert cells.keep(exercise, SOLUTION) is None
 
 
 @pytest.mark.parametrize("name", [NAME, "detective_missing_pixels", "tape"])
-def test_the_starter_is_no_attempt_and_the_solution_is_one(book, name):
+def test_the_solution_counts_as_an_attempt_and_the_starter_does_not(book, name):
     exercise = catalogue.find(name)
     texts = exercise.starter.read_text(), exercise.solution.read_text()
     assert [cells.is_attempted(exercise, text) for text in texts] == [False, True]
 
 
-def test_what_python_cannot_read_is_an_attempt(exercise):
+def test_invalid_python_counts_as_an_attempt(exercise):
     assert cells.is_attempted(exercise, "def (:\n")
 
 
@@ -108,7 +108,7 @@ def test_what_python_cannot_read_is_an_attempt(exercise):
 
 
 @pytest.mark.slow
-def test_a_notebook_is_tested_by_its_cell(book, exercise, capsys):
+def test_a_notebook_is_graded_by_its_cell(book, exercise, capsys):
     file = write_notebook(book / "mine.ipynb", "1 + 1", MAGIC + SOLUTION)
     assert cli.main(["test", NAME, "--file", str(file)]) == 0
     assert "mine.ipynb" in capsys.readouterr().out
@@ -139,33 +139,33 @@ def test_a_notebook_without_the_exercise_says_which_cell_is_missing(book, capsys
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"cells": [{}]}', '{"cells": [3]}', "\0"])
 @pytest.mark.costly
-def test_a_file_that_is_no_notebook_is_named(book, capsys, text):
+def test_a_file_that_is_no_notebook_is_rejected(book, capsys, text):
     (book / "mine.ipynb").write_text(text)
     assert cli.main(["test", NAME, "--file", "mine.ipynb"]) == 2
     assert "mine.ipynb: expected a notebook, got another file" in capsys.readouterr().err
 
 
-def test_a_notebook_that_is_not_there_is_named(book, capsys):
+def test_a_missing_notebook_is_rejected(book, capsys):
     assert cli.main(["test", NAME, "--file", "none.ipynb"]) == 2
     assert "none.ipynb: expected a notebook to test, got: No such file" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_a_cell_that_was_saved_and_not_run_becomes_the_answer(book, exercise, capsys):
+def test_a_saved_cell_that_was_not_run_becomes_the_answer(book, exercise, capsys):
     write_notebook(book / workbook.FIRST_LESSON, MAGIC + SOLUTION)
     assert cli.main(["test", NAME]) == 0
     assert f"Your answer is the cell in {workbook.FIRST_LESSON}" in capsys.readouterr().out
     assert progress.state(exercise) == "right"
 
 
-def test_of_several_notebooks_the_one_that_was_saved_last_counts(book, exercise):
+def test_the_most_recently_saved_notebook_counts(book, exercise):
     for age, name in enumerate(("b", "a", "c")):
         file = write_notebook(book / f"notebooks/{name}.ipynb", MAGIC + f"# {name}\n" + SOLUTION)
         os.utime(file, (10**9 - age, 10**9 - age))
     assert cells.find(exercise)[0].name == "b.ipynb"
 
 
-def test_reset_gives_the_starter_and_says_that_the_cell_stays(book, exercise, capsys):
+def test_reset_restores_the_starter_and_says_that_the_cell_remains(book, exercise, capsys):
     write_notebook(book / workbook.FIRST_LESSON, MAGIC + SOLUTION)
     cells.keep(exercise, SOLUTION)
     progress.record(exercise, "right")

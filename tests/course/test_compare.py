@@ -1,4 +1,4 @@
-"""What is wrong is found, counted, and placed in words a learner can act on."""
+"""Wrong elements are found, counted and described in terms a learner can act on."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ BLOCK = 128
 
 
 def launch(expected, got, *, grid=0, block=BLOCK, per="thread", **inputs):
-    """Return a launch of blocks that is to leave `expected` in `out`, of as many as cover it."""
+    """Return a case that expects `expected` in `out`, by default with a grid that covers it."""
     sizes = np.atleast_1d(block)
     covering = tuple(-(-n // int(b)) for n, b in zip(expected.shape[::-1], sizes, strict=False))
     arguments = {**inputs, "out": got}
@@ -18,17 +18,17 @@ def launch(expected, got, *, grid=0, block=BLOCK, per="thread", **inputs):
 
 
 def one(expected, got, *, grid=0, block=BLOCK, per="thread", ulps=4.0):
-    """Compare one output of a launch with `block` threads."""
+    """Compare one output of a launch with blocks of `block` threads."""
     return compare.compare(launch(expected, got, grid=grid, block=block, per=per), "out", got, ulps)
 
 
 def words_for(expected, got, **inputs):
-    """Explain what is wrong with one output."""
+    """Return the explanation of one wrong output."""
     return explain.mismatch(one(expected, got), launch(expected, got, **inputs))
 
 
 def ramp(*shape):
-    """Return numbers that all differ and are never zero."""
+    """Return distinct nonzero numbers."""
     return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
@@ -91,7 +91,7 @@ WHERE = {
 
 
 @pytest.mark.parametrize("words", WHERE)
-def test_where_says_in_words_which_elements_of_a_vector_are_wrong(words):
+def test_where_describes_the_wrong_elements_of_a_vector(words):
     assert compare.where(WHERE[words], (BLOCK,)) == words
 
 
@@ -107,7 +107,7 @@ WHERE_2D = {
 
 
 @pytest.mark.parametrize("words", WHERE_2D)
-def test_where_says_in_words_which_elements_of_a_matrix_are_wrong(words):
+def test_where_describes_the_wrong_elements_of_a_matrix(words):
     assert compare.where(WHERE_2D[words], (16, 16)) == words
 
 
@@ -118,13 +118,13 @@ def test_the_block_of_a_matrix_has_x_along_the_columns():
     assert found.where == "every column from 32 on: all but the first block"
 
 
-def test_threads_that_go_on_in_a_loop_are_not_described_in_blocks():
+def test_elements_of_a_grid_stride_loop_are_not_described_by_blocks():
     got = ramp(64)
     got[16:] = 0
     assert one(ramp(64), got, grid=2, block=8).where == "every element from 16 on"
 
 
-def test_one_output_for_each_block_is_not_described_in_blocks():
+def test_outputs_per_block_are_not_described_by_blocks():
     got = ramp(8)
     got[4:] = 0
     assert one(ramp(8), got, per="block").where == "every element from 4 on"
@@ -140,7 +140,7 @@ def test_unwritten_elements_are_counted_and_named():
     assert "no thread stored anything there" in words
 
 
-def test_unwritten_and_wrong_elements_are_told_apart():
+def test_unwritten_and_wrong_elements_are_distinguished():
     got = poison(4)
     got[:2] = 7
     words = words_for(ramp(4), got)
@@ -156,7 +156,7 @@ def test_the_inputs_of_the_first_wrong_element_are_shown():
     assert "expected 1.0, got 2.0 (x[0] = 0.5, factor = 3.0)." in words
 
 
-def test_adding_to_an_output_that_is_not_zero_is_told_from_not_writing_to_it():
+def test_adding_to_a_poisoned_output_is_distinguished_from_not_writing():
     got = poison(5)
     with np.errstate(invalid="ignore"):
         got += 1
@@ -165,7 +165,7 @@ def test_adding_to_an_output_that_is_not_zero_is_told_from_not_writing_to_it():
     assert "write with `=`, not with `+=`" in explain.hint(found)
 
 
-def test_rows_that_stand_one_place_too_far_on_are_recognised():
+def test_elements_shifted_by_one_are_recognised():
     got = ramp(4, 7)
     got[:, 1:] = ramp(4, 7)[:, :-1]
     assert "one place after its own" in explain.hint(one(ramp(4, 7), got))
@@ -181,12 +181,12 @@ RESEMBLES = {
 
 
 @pytest.mark.parametrize("words", RESEMBLES)
-def test_a_familiar_mistake_is_recognised(words):
+def test_a_common_mistake_is_recognised(words):
     right = ramp(8, 8)
     assert words in explain.hint(one(right, RESEMBLES[words](right), block=(8, 8)))
 
 
-def test_a_changed_input_is_named():
+def test_a_modified_input_is_named():
     x, out = ramp(4), ramp(4)
     case = Case({"x": x, "out": out}, grid=1, block=4, expected={"out": out})
     assert compare.changed_inputs(case, {"x": x + 1, "out": out}) == ["x"]
@@ -199,7 +199,7 @@ def test_equal_infinities_are_equal():
     assert one(expected, -expected).wrong == 3
 
 
-def test_what_all_wrong_elements_have_in_common_is_found():
+def test_a_condition_common_to_all_wrong_elements_is_found():
     x = np.linspace(-5, 5, 50, dtype=np.float32)
     got = np.where(x > 0, x, 0)
     found = compare.compare(launch(x, got, x=x), "out", got, 4.0)
@@ -207,7 +207,7 @@ def test_what_all_wrong_elements_have_in_common_is_found():
     assert found.condition.endswith(" or less; the others are right.")
 
 
-def test_wrong_elements_among_those_that_are_not_0_are_told_apart():
+def test_a_condition_may_be_limited_to_nonzero_elements():
     x, slope = np.resize([1, -1], 42).astype(np.float32), np.resize([0, 1, 2, -3, -1], 42)
     got = np.maximum(x, 0) * slope
     found = compare.compare(launch(x * slope, got, x=x), "out", got, 4.0)
@@ -215,13 +215,13 @@ def test_wrong_elements_among_those_that_are_not_0_are_told_apart():
     assert found.condition.startswith(words)
 
 
-def test_elements_that_no_input_tells_apart_have_nothing_in_common():
+def test_elements_that_no_input_distinguishes_have_no_condition():
     x, got = ramp(40), ramp(40)
     got[::2] += 1
     assert compare.compare(launch(x, got, y=np.resize(x[:7], 40)), "out", got, 4.0).condition == ""
 
 
-def test_elements_that_are_wrong_beyond_bounds_only_are_told_from_those_between():
+def test_a_condition_may_be_outside_an_interval():
     x = np.linspace(-50, 50, 60, dtype=np.float32)
     got = np.where((np.abs(x) > 20) & (np.arange(60) % 3 > 0), 0, x)
     found = compare.compare(launch(x, got, y=x), "out", got, 4.0)
@@ -229,31 +229,31 @@ def test_elements_that_are_wrong_beyond_bounds_only_are_told_from_those_between(
     assert " or above " in found.condition
 
 
-def test_wrong_elements_where_an_input_is_anything_but_one_value_are_told_so():
+def test_a_condition_may_exclude_a_single_value():
     x = np.resize([0, 1, 2, -3], 44).astype(np.float32)
     assert (
         "wrong where y is not 0.0;" in compare.compare(launch(x, -x, y=x), "out", -x, 4.0).condition
     )
 
 
-def test_one_wrong_element_has_a_value_of_its_own_by_chance():
+def test_a_single_wrong_element_gives_no_condition():
     got = ramp(40)
     got[7] = 0
     assert not compare.compare(launch(ramp(40), got, x=ramp(40)), "out", got, 4.0).condition
 
 
-def test_the_start_of_a_search_is_known_by_what_came_out():
+def test_a_wrong_initial_maximum_is_recognised():
     expected, got = np.full(4, -np.inf, np.float32), np.full(4, -1e30, np.float32)
     assert "begins with minus infinity" in explain.hint(one(expected, got))
 
 
-def test_whole_numbers_are_known_where_one_was_rounded_down():
+def test_truncation_to_integers_is_recognised():
     expected = np.linspace(0.1, 9.7, 50, dtype=np.float32)
     assert "the fractions are cut off" in one(expected, np.floor(expected)).resembles
 
 
 def with_wrong(x, wrong):
-    """Compare an output that is what the inputs are, but for its last ten elements."""
+    """Compare an output that equals its input except for the last ten elements."""
     got = x.copy()
     got[-10:] = wrong
     return compare.compare(launch(x, got, x=x), "out", got, 4.0)
@@ -270,12 +270,12 @@ def with_wrong(x, wrong):
         (lambda right: right**2, ""),
     ],
 )
-def test_what_all_wrong_elements_are_is_said(change, words):
+def test_a_pattern_of_the_wrong_elements_is_described(change, words):
     x = ramp(40) + 1
     assert with_wrong(x, change(x[-10:])).pattern == words
 
 
-def test_wrong_elements_that_are_an_input_are_told_to_be_that():
+def test_wrong_elements_equal_to_an_input_are_described_so():
     x = ramp(40) + 1
     got = np.where(x > 30, 2 * x, x)
     assert compare.compare(launch(x, got, y=2 * x), "out", got, 4.0).pattern == (

@@ -1,4 +1,4 @@
-"""Hunks of an edit apply in one place each, or not at all."""
+"""Hunks of an edit apply at exactly one place or not at all."""
 
 import pytest
 
@@ -7,12 +7,12 @@ from gpukit.course import edits
 TEXT = "first\nsecond\nthird\nsecond\n"
 
 
-def test_the_new_lines_of_each_hunk_replace_its_old_ones():
+def test_the_new_lines_of_each_hunk_replace_its_old_lines():
     hunks = " first\n-second\n+2\n@@\n-third\n"
     assert edits.edited(TEXT, hunks) == "first\n2\nsecond\n"
 
 
-def test_old_lines_are_sought_in_the_text_as_it_was():
+def test_old_lines_are_searched_in_the_original_text():
     moved = "-first\n@@\n third\n+first\n"
     assert edits.edited(TEXT, moved) == "second\nthird\nfirst\nsecond\n"
 
@@ -27,12 +27,12 @@ def test_old_lines_that_do_not_occur_exactly_once_are_an_error(hunks, times):
         edits.edited(TEXT, hunks)
 
 
-def test_a_line_that_begins_with_none_of_the_three_signs_is_an_error():
+def test_a_line_without_a_diff_prefix_is_an_error():
     with pytest.raises(ValueError, match=r"to begin with .*\['2'\]"):
         edits.edited(TEXT, "-third\n2")
 
 
-def test_a_body_replaces_what_stands_under_the_docstring():
+def test_a_body_replaces_the_lines_under_the_docstring():
     text = 'def f(x):\n    """Return x."""\n    return x\n\n\nEND = 1\n'
-    made = edits.with_body(text, "f", "        y = x\n        return y\n")
-    assert made == 'def f(x):\n    """Return x."""\n    y = x\n    return y\n\n\nEND = 1\n'
+    result = edits.with_body(text, "f", "        y = x\n        return y\n")
+    assert result == 'def f(x):\n    """Return x."""\n    y = x\n    return y\n\n\nEND = 1\n'

@@ -1,4 +1,4 @@
-"""What an explanation must not say: advice that would hide the mistake, a cause that is none."""
+"""Explanations name the real cause, without advice that would hide the mistake."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.course.changes import edit
 
 
 @pytest.mark.slow
-def test_an_output_made_of_what_stood_there_is_not_called_unwritten(attempt):
+def test_output_computed_from_its_old_contents_is_not_called_unwritten(attempt):
     step = "if x[i] > out[i]:\n            out[i] = max(x[i], np.float32(0))"
     report = attempt("relu", edit(("out[i] = max(x[i], np.float32(0))", step)))
     assert report.status == "wrong"
@@ -15,7 +15,7 @@ def test_an_output_made_of_what_stood_there_is_not_called_unwritten(attempt):
 
 
 @pytest.mark.slow
-def test_elements_beside_unwritten_ones_are_not_called_made_of_what_stood_there(attempt):
+def test_elements_next_to_unwritten_ones_are_not_explained_by_old_contents(attempt):
     whole = "range(cuda.laneid, x.shape[1], 32):\n            "
     one = "range(cuda.laneid, min(x.shape[1], 32), 32):\n            "
     parts = ("high = max", "total += math", "out[row, k] =")
@@ -24,14 +24,14 @@ def test_elements_beside_unwritten_ones_are_not_called_made_of_what_stood_there(
 
 
 @pytest.mark.slow
-def test_an_output_made_of_another_output_names_that_one(attempt):
+def test_output_computed_from_another_output_names_that_one(attempt):
     early = "speed = new_velocity[i] + grad[i]"
     report = attempt("momentum", edit(("speed = MU * velocity[i] + grad[i]", early)))
     assert "What is stored in new_w is made of what stood in new_velocity before" in report.why
 
 
 @pytest.mark.slow
-def test_a_finding_of_another_case_explains_the_smallest_that_fails(attempt):
+def test_a_finding_in_another_case_explains_the_smallest_failing_case(attempt):
     loads = "tile[tid] = x[i] if i < x.size else np.float32(-np.inf)"
     early = "if i >= x.size:\n        return\n    tile[tid] = x[i]"
     report = attempt("detective_hanging_tree", edit((loads, early)))
@@ -40,7 +40,7 @@ def test_a_finding_of_another_case_explains_the_smallest_that_fails(attempt):
 
 
 @pytest.mark.slow
-def test_the_line_with_most_of_the_barriers_is_shown(attempt):
+def test_the_line_with_the_most_barriers_is_shown(attempt):
     barrier = "cuda.syncthreads()  # all reads are done before the next step overwrites the tiles"
     report = attempt(
         "detective_stale_tile",
@@ -54,7 +54,7 @@ def test_the_line_with_most_of_the_barriers_is_shown(attempt):
 
 
 @pytest.mark.slow
-def test_a_bound_that_is_broken_at_whole_tiles_only_is_counted_there(attempt):
+def test_a_contract_broken_only_at_whole_tiles_is_measured_there(attempt):
     steps = ("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")
     report = attempt("detective_stale_tile", edit(steps))
     assert report.why.startswith("Right, but: 10 barriers that each block passes; asked: at most 8")
@@ -63,7 +63,7 @@ def test_a_bound_that_is_broken_at_whole_tiles_only_is_counted_there(attempt):
 
 
 @pytest.mark.slow
-def test_what_is_done_for_the_rest_of_a_tile_is_counted(attempt):
+def test_reads_of_the_remainder_of_a_tile_are_counted(attempt):
     report = attempt(
         "detective_stale_tile",
         edit(
@@ -80,7 +80,7 @@ REST = """        for k in range(k_size // TILE * TILE, k_size):
 
 
 @pytest.mark.slow
-def test_the_size_from_which_on_an_answer_is_wrong_is_said(attempt):
+def test_the_smallest_failing_size_is_named(attempt):
     once = [("for b in range(x.shape[0]):", "for b in range(0, x.shape[0], 2):")]
     report = attempt("gradcheck", edit(*once))
     words = "The answer is right where x.shape[0] is 1, and wrong where it is 2 or more."
@@ -88,7 +88,7 @@ def test_the_size_from_which_on_an_answer_is_wrong_is_said(attempt):
 
 
 @pytest.mark.slow
-def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(attempt):
+def test_a_guard_is_not_advised_for_a_wrongly_computed_index(attempt):
     report = attempt("im2col", edit(("tap // k_cols % k_rows", "tap // k_cols")))
     assert "how `row + m` is computed, which is" in report.why
     assert "`m = tap // k_cols` in line" in report.why
@@ -96,28 +96,28 @@ def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(attempt):
 
 
 @pytest.mark.slow
-def test_an_index_of_another_axis_is_not_to_be_guarded(attempt):
+def test_a_guard_is_not_advised_for_the_index_of_another_axis(attempt):
     report = attempt("colour_planes", edit(("= factor[plane]", "= factor[row]")))
     assert "fix the index if another variable counts along this axis" in report.why
     assert "guard the access" not in report.why
 
 
 @pytest.mark.slow
-def test_where_an_infinity_begins_a_maximum_the_line_of_the_sum_is_no_cause(attempt):
+def test_infinity_as_initial_maximum_is_named_as_the_cause_of_nan(attempt):
     report = attempt("online_softmax", edit(("= LOWEST,", "= np.float32(-math.inf),")))
     assert "-infinity minus -infinity is NaN" in report.why
     assert "out of finite numbers" not in report.why
 
 
 @pytest.mark.slow
-def test_a_test_below_the_kernel_may_call_the_book(attempt):
+def test_code_below_the_kernel_may_call_gpukit_kernels(attempt):
     own = "\nimport gpukit\n\nONES = np.ones(3, np.float32)\ngpukit.relu_grad(ONES, ONES)\n"
     report = attempt("relu_backward", lambda exercise: exercise.solution.read_text() + own)
     assert report.passed, report.why
 
 
 @pytest.mark.slow
-def test_a_kernel_that_calls_a_function_of_the_book_is_not_the_learners(attempt):
+def test_a_kernel_that_calls_a_gpukit_kernel_function_is_rejected(attempt):
     report = attempt(
         "relu_backward",
         edit(
@@ -133,7 +133,7 @@ OF_THE_BOOK = "from gpukit.kernels.activations_grad import relu_grad_of\n"
 
 
 @pytest.mark.slow
-def test_warps_for_which_no_work_is_left_may_return_early(attempt):
+def test_warps_without_remaining_work_may_return_early(attempt):
     report = attempt(
         "detective_glimpse",
         edit(

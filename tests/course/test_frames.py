@@ -1,4 +1,4 @@
-"""Arrays cross the channel unchanged, and what is not a frame is refused."""
+"""Frames transfer arrays unchanged between processes; invalid frames are rejected."""
 
 import io
 import json
@@ -19,14 +19,14 @@ def there_and_back(header, body=b""):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1", "c8", "?"])
 @pytest.mark.parametrize("shape", [(0,), (1,), (3, 5), (2, 3, 4)])
-def test_an_array_comes_back_as_it_was(dtype, shape):
+def test_array_round_trip_preserves_dtype_shape_and_values(dtype, shape):
     array = np.ones(shape, dtype)
     found = frames.unpack(*frames.pack({"x": array}))["x"]
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     assert np.array_equal(found, array)
 
 
-def test_an_unpacked_array_may_be_written():
+def test_an_unpacked_array_is_writeable():
     found = frames.unpack(*frames.pack({"x": np.zeros(3)}))["x"]
     found[0] = 1
 
@@ -38,7 +38,7 @@ def test_scalars_keep_their_type_and_place():
     assert type(found["a"]) is np.float32
 
 
-def test_a_frame_comes_back_as_it_was():
+def test_frame_round_trip_preserves_header_and_body():
     assert there_and_back({"a": [1, 2]}, b"xyz") == ({"a": [1, 2]}, b"xyz")
 
 
@@ -64,7 +64,7 @@ BAD_FRAMES = {
 
 
 @pytest.mark.parametrize("name", BAD_FRAMES)
-def test_what_is_not_a_frame_is_refused(name):
+def test_an_invalid_frame_is_rejected(name):
     with pytest.raises(frames.ProtocolError):
         frames.receive(io.BytesIO(BAD_FRAMES[name]))
 
@@ -83,6 +83,6 @@ BAD_ARRAYS = {
 
 
 @pytest.mark.parametrize("name", BAD_ARRAYS)
-def test_a_description_that_does_not_add_up_is_refused(name):
+def test_an_inconsistent_array_description_is_rejected(name):
     with pytest.raises(frames.ProtocolError):
         frames.unpack(*BAD_ARRAYS[name])

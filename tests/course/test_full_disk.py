@@ -1,7 +1,7 @@
-"""A full disk at each write of `gpukit start` and `%%exercise`: a sentence, and nothing is lost.
+"""A full disk at any write of `gpukit start` or `%%exercise`: one sentence, no data loss.
 
-Each operation that takes room fails from its k-th call on, for all k; and a small disk is really
-filled, where this process may mount one.
+Each operation that needs space fails from its k-th call on, for all k. Where the process may
+mount a small disk, the tests also fill a real one.
 """
 
 import builtins
@@ -31,7 +31,7 @@ OPERATIONS = ("mkdir", "open", "write", "fsync", "replace")
 
 
 class FullFile(io.FileIO):
-    """A file that half of what is written fits in."""
+    """A file that accepts only half of each write."""
 
     def __init__(self, path, disk):
         super().__init__(path, "w")
@@ -45,7 +45,7 @@ class FullFile(io.FileIO):
 
 
 class Disk:
-    """Fills up at the `left`-th call of an operation in a folder; `failed` says whether it did."""
+    """Simulates a disk that is full from the `left`-th call of an operation in a folder on."""
 
     def __init__(self, folder, operation, left):
         self.folder, self.operation, self.left = folder, operation, left
@@ -64,7 +64,7 @@ class Disk:
 
     @contextlib.contextmanager
     def in_use(self, monkeypatch):
-        opened, made, replaced, synced = io.open, os.mkdir, os.replace, os.fsync
+        opened, result, replaced, synced = io.open, os.mkdir, os.replace, os.fsync
 
         def open_(file, mode="r", *rest, **named):
             if mode != "wb":
@@ -76,7 +76,7 @@ class Disk:
         def mkdir(path, *rest, **named):
             if not Path(path).exists() and self.is_full("mkdir", path):
                 raise self.error(path)
-            made(path, *rest, **named)
+            result(path, *rest, **named)
 
         def replace(path, to, **named):
             if self.is_full("replace", to):
@@ -97,12 +97,12 @@ class Disk:
 
 
 def full_at_each(folder, operation):
-    """Yield a disk that is full at the first call, at the second, ... and one that never is."""
+    """Yield disks that are full at the first call, the second, ..., and finally never."""
     for left in itertools.count():
         disk = Disk(folder, operation, left)
         yield disk
         if not disk.failed:
-            assert left  # it was called at all
+            assert left  # the operation was called
             return
 
 
@@ -117,7 +117,7 @@ def contents(folder):
 
 @pytest.fixture
 def small(project, tmp_path, monkeypatch):
-    """A project with two lessons, two exercises and one kernel to read."""
+    """Make a project with two lessons, two exercises and one kernel source."""
     (tmp_path / "gpukit/kernels").mkdir(parents=True)
     (tmp_path / "gpukit/kernels/vector.py").write_text("# kernels\n")
     package = {"__file__": str(tmp_path / "gpukit/__init__.py"), "__version__": gpukit.__version__}
@@ -126,12 +126,12 @@ def small(project, tmp_path, monkeypatch):
 
 
 def new_folder(project, folder):
-    """There is no workbook yet; the reader has an answer in the project."""
+    """Start without a workbook, with an answer in the project."""
     (project / ANSWER).write_text("# mine\n")
 
 
 def old_workbook(project, folder):
-    """A workbook in which the reader has worked, of which there are new versions."""
+    """Start with a workbook with the reader's work, for which there are updates."""
     workbook.start(folder, project)
     write_lesson(folder / SECOND, "mine")
     (folder / ANSWER).write_text("# mine\n")
@@ -149,7 +149,7 @@ COMMANDS = {("start",): new_folder, ("start", "--update"): old_workbook}
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_start_on_a_full_disk_names_a_file_loses_nothing_and_the_next_completes_it(
+def test_start_on_a_full_disk_names_a_file_loses_nothing_and_is_completed_by_the_next(
     command, operation, small, tmp_path, monkeypatch, capsys
 ):
     undisturbed, mine = tmp_path / "undisturbed", tmp_path / "mine"
@@ -167,10 +167,10 @@ def test_a_start_on_a_full_disk_names_a_file_loses_nothing_and_the_next_complete
         with disk.in_use(monkeypatch):
             code = cli.main([*command, str(mine)])
         if disk.failed:
-            said = capsys.readouterr().err
+            message = capsys.readouterr().err
             assert code == 3
-            assert f"cannot write {mine}/" in said
-            assert "no space left on device. Make room on its disk" in said
+            assert f"cannot write {mine}/" in message
+            assert "no space left on device. Make room on its disk" in message
             after = contents(mine)
             assert {n for n in after if after[n] not in (before.get(n), complete.get(n))} == set()
             assert before.keys() <= after.keys()
@@ -179,12 +179,12 @@ def test_a_start_on_a_full_disk_names_a_file_loses_nothing_and_the_next_complete
         assert contents(mine) | manifest == complete | manifest
 
 
-# --- a cell of a notebook ----------------------------------------------------------------------
+# --- notebook cell -----------------------------------------------------------------------------
 
 
 @pytest.fixture
 def solved(shell, monkeypatch):
-    """An exercise with an answer in a file and grades of others; every cell is right."""
+    """An exercise with an answer file, grades of others, and a grader that accepts every cell."""
     exercise = catalogue.find("guarded_map")
     exercise.answer.write_text("# mine\n")
     progress.record(catalogue.find("brighten"), "right")
@@ -194,7 +194,7 @@ def solved(shell, monkeypatch):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[1:])
-def test_a_cell_on_a_full_disk_names_what_is_not_kept_and_the_next_run_keeps_it(
+def test_cell_on_a_full_disk_names_what_was_not_saved_and_the_next_run_saves_it(
     operation, solved, shell, monkeypatch
 ):
     answer, grades = solved.answer, solved.shelf / progress.FILE
@@ -220,7 +220,7 @@ def test_a_cell_on_a_full_disk_names_what_is_not_kept_and_the_next_run_keeps_it(
         assert added == {old.relative_to(solved.shelf).as_posix()}
 
 
-def test_a_cell_without_room_for_temporary_files_is_said_in_a_line(
+def test_cell_without_space_for_temporary_files_gives_a_one_line_error(
     shell, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -233,24 +233,24 @@ def test_a_cell_without_room_for_temporary_files_is_said_in_a_line(
     assert "set TMPDIR to a folder that you may write to" in shown
 
 
-# --- a real disk that is small -----------------------------------------------------------------
+# --- real small disk ---------------------------------------------------------------------------
 
 
 @pytest.fixture
 def mounted(tmp_path):
-    """A disk of 1 MiB."""
+    """Mount a disk of 1 MiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "gpukit", str(folder)]
     if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("this process may not mount a disk")
     yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)  # a test may still be in it
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)  # it may be the current folder
 
 
 @contextlib.contextmanager
 def filled(disk):
-    """No byte is free."""
+    """Fill the disk completely."""
     filler = disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while file.write(bytes(4096)):
@@ -267,7 +267,7 @@ def read_only(disk):
 
 
 @pytest.mark.parametrize("kilobytes", [4, 8, 16, 32])
-def test_a_start_on_a_small_disk_is_completed_once_there_is_room(
+def test_start_on_a_small_disk_is_completed_once_there_is_space(
     kilobytes, small, mounted, tmp_path, capsys
 ):
     new_folder(small, mounted)
@@ -286,7 +286,7 @@ def test_a_start_on_a_small_disk_is_completed_once_there_is_room(
     ("obstacle", "words"),
     [(filled, "no space left on device. Make room"), (read_only, "read-only file system. Choose")],
 )
-def test_an_update_that_cannot_write_changes_nothing_and_is_made_up_for(
+def test_failed_update_changes_nothing_and_is_completed_by_the_next(
     obstacle, words, small, mounted, capsys
 ):
     mine = mounted / "mine"
@@ -302,7 +302,7 @@ def test_an_update_that_cannot_write_changes_nothing_and_is_made_up_for(
 
 
 @pytest.mark.parametrize("obstacle", [filled, read_only])
-def test_a_cell_on_a_disk_that_cannot_be_written_is_graded_and_kept_the_next_time(
+def test_cell_on_a_read_only_disk_is_graded_and_saved_the_next_time(
     obstacle, small, mounted, solved, shell, monkeypatch
 ):
     workbook.start(mounted / "mine", small)

@@ -1,4 +1,4 @@
-"""What a wrong index leaves unwritten, and which sentence names it."""
+"""Patterns of unwritten elements that wrong indices leave, and their explanations."""
 
 import numpy as np
 import pytest
@@ -34,20 +34,20 @@ def written(shape, indices):
 
 
 @pytest.mark.parametrize("words", INDICES)
-def test_a_wrong_index_of_a_vector_is_named(words):
+def test_a_wrong_vector_index_is_recognised(words):
     assert any(words in s for s in gaps.sentences(VECTOR, written(1009, INDICES[words])))
 
 
-def test_nothing_is_said_where_everything_was_written():
+def test_a_fully_written_output_has_no_sentences():
     assert gaps.sentences(VECTOR, np.ones(1009, bool)) == []
 
 
-def test_nothing_is_said_of_a_pattern_that_no_known_index_leaves():
+def test_an_unknown_pattern_has_no_sentences():
     mask = np.random.default_rng(7).random(1009) < 0.5
     assert gaps.sentences(VECTOR, mask) == []
 
 
-def test_nothing_is_said_of_outputs_with_one_element_for_each_block():
+def test_outputs_with_one_element_per_block_have_no_sentences():
     out = poison(8)
     case = Case({"out": out}, grid=8, block=128, expected={"out": out}, per="block")
     assert gaps.sentences(case, np.arange(8) < 1) == []
@@ -68,29 +68,29 @@ ROW, COL = np.indices((61, 83))
         (ROW < 8, "`cuda.blockIdx.y * cuda.blockDim.y`"),
     ],
 )
-def test_the_axis_that_is_wrong_is_named(mask, words):
+def test_the_wrong_axis_is_named(mask, words):
     assert any(words in s for s in gaps.sentences(MATRIX, mask)), gaps.sentences(MATRIX, mask)
 
 
-def test_axes_that_are_exchanged_are_seen_in_a_picture_that_is_turned_over():
+def test_swapped_axes_are_recognised_in_a_mirrored_image():
     mask = COL >= 83 - 64
     assert "Rows and columns are exchanged: x is the column, y the row." in gaps.sentences(
         MATRIX, mask
     )
 
 
-def test_three_axes_that_are_exchanged_are_named():
+def test_three_permuted_axes_are_recognised():
     case = launch((3, 61, 83), (6, 8, 3), (16, 8, 1))
     mask = np.zeros((3, 61, 83), bool)
-    mask[:, :, :3] = True  # x went along the planes, z along the columns
+    mask[:, :, :3] = True  # x ran along the planes, z along the columns
     assert gaps.sentences(case, mask)[-1].startswith("The axes are exchanged")
 
 
-def test_an_output_with_fewer_axes_than_the_launch_is_left_alone():
+def test_an_output_with_fewer_axes_than_the_launch_has_no_sentences():
     assert gaps.sentences(launch(61, (3, 8), (32, 8)), np.arange(61) < 8) == []
 
 
-def test_an_answer_that_asks_for_its_place_in_the_grid_is_not_told_to_compute_it():
+def test_an_answer_that_calls_cuda_grid_gets_no_advice_to_compute_the_index():
     mask = np.arange(1009) < VECTOR.block
     taken = "i = cuda.grid(1)\nif i < 128:\n    out[i] = x[i]\n"
     assert gaps.sentences(VECTOR, mask, taken) == []

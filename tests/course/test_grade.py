@@ -1,4 +1,4 @@
-"""Classic mistakes, each as a learner writes it, and the words that must come back."""
+"""Classic mistakes and the explanations that learners must get."""
 
 import pytest
 
@@ -24,14 +24,14 @@ def test_the_right_answer_passes_every_case(attempt):
 
 
 @pytest.mark.slow
-def test_arithmetic_in_float64_is_right_but_not_asked_for(attempt):
+def test_float64_arithmetic_is_right_but_breaks_the_contract(attempt):
     report = attempt("guarded_map", edit((STORE, "fahrenheit[i] = celsius[i] * 1.8 + 32")))
     assert report.status == "but"
     assert "operations in float64; asked: at most 0" in report.why
     assert "np.float32(1.8)" in report.why
 
 
-def test_a_comparison_in_float64_is_not_asked_for_either(attempt):
+def test_a_float64_comparison_breaks_the_contract(attempt):
     least = f"least = max(-1e30, {STORE.partition(' = ')[2]})\n        fahrenheit[i] = least"
     report = attempt("guarded_map", edit((STORE, least)))
     assert report.status == "but"
@@ -48,7 +48,7 @@ def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(attempt):
     assert "if i < celsius.shape[0]:" in report.why
 
 
-def test_a_guard_one_too_low_leaves_the_last_element_unwritten(attempt):
+def test_an_off_by_one_guard_leaves_the_last_element_unwritten(attempt):
     report = attempt("guarded_map", edit((GUARD, f"{GUARD} - 1")))
     assert report.status == "wrong"
     words = why(report, "exactly one block")
@@ -57,7 +57,7 @@ def test_a_guard_one_too_low_leaves_the_last_element_unwritten(attempt):
     assert "never written" in words
 
 
-def test_the_place_in_the_block_used_as_the_place_in_the_grid_is_named(attempt):
+def test_thread_index_used_as_grid_index_is_recognised(attempt):
     report = attempt("guarded_map", edit(("cuda.grid(1)", "cuda.threadIdx.x")))
     words = why(report, "eight whole blocks")
     assert "every element from 128 on: all but the first block" in words
@@ -71,7 +71,7 @@ def test_a_wrong_formula_is_wrong_everywhere(attempt):
     assert "The only element of fahrenheit is wrong" in report.why
 
 
-def test_writing_to_an_input_is_named(attempt):
+def test_a_write_to_an_input_is_reported(attempt):
     report = attempt("guarded_map", edit((STORE, f"{STORE}\n        celsius[i] = fahrenheit[i]")))
     assert "The kernel wrote to celsius, which is an input" in report.why
 
@@ -93,7 +93,7 @@ def test_a_name_that_is_not_defined_is_shown_at_its_line(attempt):
     assert ">  14 |" in report.why
 
 
-@pytest.mark.skipif(target.active().name == "cuda", reason="a GPU hangs or goes on")
+@pytest.mark.skipif(target.active().name == "cuda", reason="a GPU hangs or continues")
 @pytest.mark.slow
 def test_a_barrier_that_some_threads_miss_is_an_error(attempt):
     add, barrier = "tile[tid] += tile[tid + half]", "cuda.syncthreads()"
@@ -103,7 +103,7 @@ def test_a_barrier_that_some_threads_miss_is_an_error(attempt):
     assert "barrier" in report.why
 
 
-def test_right_numbers_with_a_race_are_wrong(attempt):
+def test_right_results_with_a_race_are_wrong(attempt):
     first = "    cuda.syncthreads()  # the tile is full before any thread reads another's element\n"
     report = attempt("block_sum", edit((first, "")))
     assert report.status == "wrong"
@@ -111,7 +111,7 @@ def test_right_numbers_with_a_race_are_wrong(attempt):
     assert "by luck" in report.why
 
 
-def test_one_thread_for_all_the_work_is_not_what_was_asked(attempt):
+def test_a_single_working_thread_breaks_the_contract(attempt):
     lines = """
         if cuda.threadIdx.x == 0:
             acc = np.float32(0)
@@ -126,13 +126,13 @@ def test_one_thread_for_all_the_work_is_not_what_was_asked(attempt):
     assert "one thread of a warp does the work" in report.why
 
 
-def test_sizes_are_drawn_beyond_those_of_all_cases(attempt):
+def test_random_sizes_exceed_those_of_all_cases(attempt):
     report = attempt("guarded_map", edit((GUARD, "i < min(celsius.shape[0], 1024)")))
     assert report.status == "wrong"
     assert [row.name for row in report.rows if row.status == "wrong"] == ["sizes that were drawn"]
 
 
-def test_blocks_that_leave_the_work_to_others_are_counted(attempt):
+def test_idle_blocks_are_counted(attempt):
     lines = """
         if cuda.blockIdx.x == 0:
             for i in range(cuda.threadIdx.x, celsius.shape[0], cuda.blockDim.x):
@@ -143,7 +143,7 @@ def test_blocks_that_leave_the_work_to_others_are_counted(attempt):
     assert "28 warps that read and write nothing; asked: at most 0" in report.why
 
 
-def test_a_launch_that_does_something_else_under_the_checker_is_wrong(attempt):
+def test_a_kernel_that_behaves_differently_under_the_checker_is_wrong(attempt):
     text = f"""{MAP}
     i = cuda.grid(1)
     if i < 0:
@@ -161,14 +161,14 @@ type(fahrenheit_kernel).__getitem__ = on_the_host
 """
     report = attempt("guarded_map", text)
     assert report.status == "wrong"
-    on_gpu = target.active().name == "cuda"  # where the launch is a plain one
+    on_gpu = target.active().name == "cuda"  # where launches are not checked
     words = "Under gpukit.check it is wrong." if on_gpu else "it was never written"
     assert words in report.why
 
 
 @pytest.mark.skipif(target.active().name == "cuda", reason="a GPU launches plainly first")
 @pytest.mark.usefixtures("warm")
-def test_a_kernel_is_compiled_once_for_values_and_findings_and_once_to_be_counted(tmp_path):
+def test_a_kernel_is_compiled_once_for_values_and_findings_and_once_for_counters(tmp_path):
     file, noticed = tmp_path / "answer.py", []
     for text, forms in ((GOOD_MAP, 2), (GOOD_MAP.replace("32)", "23)"), 1)):
         file.write_text(MAP + text)

@@ -1,4 +1,4 @@
-"""Files that are answers or none: what loads, what is a kernel, and which parameters it has."""
+"""Answer files: loading, finding the kernel, and its parameters."""
 
 import pytest
 
@@ -33,7 +33,7 @@ class Fake:
 
 fahrenheit_kernel = Fake()
 """
-# What is tested, the status that it gets, and a piece of the explanation.
+# Name: answer file, expected status, part of the explanation.
 FAILS = {
     "an empty file": ("", "missing", "Expected a kernel named fahrenheit_kernel, found none"),
     "pass": (MAP + "    pass\n", "untouched", "Not attempted yet"),
@@ -82,33 +82,33 @@ FAILS = {
 
 
 @pytest.mark.parametrize("name", FAILS)
-def test_a_file_that_is_no_answer_says_why(name, attempt):
+def test_an_invalid_answer_file_is_explained(name, attempt):
     text, status, words = FAILS[name]
     report = attempt("guarded_map", text)
     assert report.status == status
     assert words in report.why
 
 
-def test_a_finished_kernel_of_gpukit_is_no_answer(attempt):
+def test_an_imported_gpukit_kernel_is_rejected(attempt):
     report = attempt("relu", "from gpukit.kernels.activations import relu_kernel\n")
     assert report.status == "missing"
     assert "comes from gpukit.kernels, which is finished" in report.why
 
 
-def test_what_the_file_prints_is_kept_and_does_no_harm(attempt):
+def test_output_of_the_answer_is_captured(attempt):
     report = attempt("guarded_map", "print('hello \\033[31m')\n" + RIGHT)
     assert report.passed
     assert "hello" in report.printed
     assert "\033" not in report.printed
 
 
-def test_a_file_in_another_encoding_is_refused(tmp_path):
+def test_a_file_in_another_encoding_is_rejected(tmp_path):
     file = tmp_path / "answer.py"
     file.write_bytes("# \u00e9\n".encode("latin-1"))
     with pytest.raises(catalogue.ExerciseError, match="UTF-8"):
         grade.run(catalogue.find("guarded_map"), file)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
+def test_a_missing_file_is_rejected(tmp_path):
     with pytest.raises(catalogue.ExerciseError, match="expected a file to test"):
         grade.run(catalogue.find("guarded_map"), tmp_path / "nothing.py")

@@ -1,38 +1,38 @@
-"""Answers that are host code, a tape or a training step, and what they are told."""
+"""Answers in host code: a tape, a training step."""
 
 from tests.course.changes import edit
 
 
-def test_what_is_computed_is_shown_where_host_code_fails(attempt):
+def test_failing_host_code_is_shown_with_its_computation(attempt):
     report = attempt("tape", edit(("found[part] += slope", "found[part] = slope")))
     assert report.failed.sizes() == "a = Value(-1.4); b = a + a; b.backward()"
 
 
-def test_host_code_of_another_name_is_named(attempt):
+def test_host_code_under_another_name_is_recognised(attempt):
     report = attempt("tape", edit(("class Value:", "class Values:")))
     assert report.status == "missing"
     assert "Expected Value, found nothing of that name" in report.why
     assert "Did you mean to call Values that?" in report.why
 
 
-def test_host_code_from_elsewhere_is_refused(attempt):
+def test_imported_host_code_is_rejected(attempt):
     report = attempt("tape", "from decimal import Decimal as Value\n")
     assert report.status == "missing"
     assert "Write it yourself" in report.why
 
 
-def test_a_function_with_other_parameters_is_refused(attempt):
+def test_a_function_with_other_parameters_is_rejected(attempt):
     report = attempt("training_step", edit(("label, most", "label, most, extra")))
     assert "5 parameters. Yours has 6" in report.why
 
 
-def test_host_code_that_takes_too_long_is_told_why(attempt):
+def test_host_code_that_times_out_gets_an_explanation(attempt):
     report = attempt("tape", edit(("if value not in seen:", "if True:")), seconds=2)
     assert report.status == "timeout"
     assert "visit each value once" in report.why
 
 
-def test_no_launch_is_checked_where_there_is_none(attempt):
+def test_host_code_has_no_checked_launches(attempt):
     report = attempt("tape", edit())
     assert report.passed
     assert not any(row.name.startswith("checked") for row in report.rows)

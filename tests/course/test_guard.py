@@ -1,4 +1,4 @@
-"""What an answer writes over is noticed and put back."""
+"""Files that an answer overwrites are detected and restored."""
 
 import shutil
 
@@ -13,7 +13,7 @@ BEFORE = {"block_sum": "but", "relu": "right"}
 
 @pytest.fixture
 def exercise(tmp_path, monkeypatch):
-    """An exercise in a folder of the test's own, in which some exercises are solved."""
+    """Return an exercise in a temporary folder with some solved exercises."""
     shutil.copytree(catalogue.root(), tmp_path / "exercises")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "exercises"))
     found = catalogue.find("guarded_map")
@@ -36,7 +36,7 @@ ABOVE = {
 
 @pytest.mark.parametrize("named", ABOVE)
 @pytest.mark.costly
-def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
+def test_files_overwritten_by_an_answer_are_named_and_restored(named, exercise):
     root = exercise.folder.parent.parent
     before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}
     head = "import os, time\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
@@ -54,21 +54,21 @@ def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
     assert after == {file: text for file, text in before.items() if file.suffix != ".pyc"}
 
 
-def test_the_learners_own_files_may_change_meanwhile(exercise):
+def test_the_learners_own_files_may_change_during_grading(exercise):
     watched = guard.Guard(exercise)
     exercise.answer.write_text("# saved in an editor")
     assert watched.put_back() == ""
     assert exercise.answer.read_text() == "# saved in an editor"
 
 
-def test_a_grade_that_another_test_keeps_meanwhile_stays(exercise):
+def test_a_grade_saved_concurrently_is_preserved(exercise):
     watched = guard.Guard(exercise)
     progress.record(catalogue.find("transpose"), "right")
     assert watched.put_back() == ""
     assert progress.state(catalogue.find("transpose")) == "right"
 
 
-def test_exercises_that_somebody_edits_while_an_answer_is_graded_stay_so(exercise):
+def test_exercises_edited_during_grading_are_not_reverted(exercise):
     cases, new = exercise.folder / "cases.py", exercise.folder / "driver.py"
     edited = cases.read_text() + "# edited\n"
 

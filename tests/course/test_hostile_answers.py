@@ -1,4 +1,4 @@
-"""An answer may hang, crash, copy itself or stop itself: grading goes on and leaves nothing."""
+"""Answers that hang, crash, fork or stop themselves: grading completes and leaves no process."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.course.maps import RIGHT
 
 pytestmark = [
     pytest.mark.usefixtures("warm"),
-    pytest.mark.skipif(sys.platform != "linux", reason="Linux gives orphans to a supervisor"),
+    pytest.mark.skipif(sys.platform != "linux", reason="child subreapers exist only on Linux"),
 ]
 HEAD = """
 import os, signal, sys, threading, time
@@ -25,7 +25,7 @@ def live():
     time.sleep(200)
     os._exit(0)
 """
-# What stands above a right kernel, and how it is graded.
+# Code above a right kernel, and the resulting grade.
 ABOVE = {
     "a copy that goes on": ("if os.fork() == 0: live()", "right"),
     "a copy in a session of its own": (
@@ -90,15 +90,15 @@ def test_a_hostile_answer_is_graded_and_leaves_no_process(name, tmp_path, monkey
 
 
 @pytest.mark.slow
-def test_an_answer_that_stops_reading_does_not_keep_the_grader_waiting(tmp_path):
+def test_an_answer_that_stops_reading_does_not_block_the_grader(tmp_path):
     file = tmp_path / "answer.py"
     file.write_text(HEAD + "os.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT)
     with runner.Child(file, "fahrenheit_kernel") as child:
-        case = catalogue.find("guarded_map").case((1 << 20,))  # more than a pipe holds
+        case = catalogue.find("guarded_map").case((1 << 20,))  # exceeds the buffer of a pipe
         assert child.launch(case, 3.0).kind == "timeout"
 
 
-def test_the_end_of_the_grader_is_the_end_of_the_answer(tmp_path):
+def test_the_answer_ends_with_the_grader(tmp_path):
     fifo, file = tmp_path / "fifo", tmp_path / "answer.py"
     os.mkfifo(fifo)
     file.write_text(
@@ -112,5 +112,5 @@ def test_the_end_of_the_grader_is_the_end_of_the_answer(tmp_path):
     with fifo.open("rb") as held:
         assert held.read(1) == b"!"
         grader.send_signal(signal.SIGTERM)
-        assert held.read() == b""  # whoever held the other end is gone
+        assert held.read() == b""  # the process at the other end has ended
     assert grader.wait() == -signal.SIGTERM

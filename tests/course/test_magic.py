@@ -1,4 +1,4 @@
-"""`%%exercise NAME` in a notebook: the cell is graded in place, in the words of `gpukit test`."""
+"""`%%exercise NAME` in a notebook: grades the cell in place, like `gpukit test`."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def graded(shell, cell):
 
 
 @pytest.mark.slow
-def test_a_right_cell_is_right_and_remembered(shell):
+def test_a_right_cell_is_recorded(shell):
     assert "Right: 10 of 10 points." in repr(graded(shell, CELL))
     assert progress.state(catalogue.find("guarded_map")) == "right"
 
@@ -42,22 +42,22 @@ def test_the_starter_is_not_attempted_yet(shell):
 
 
 @pytest.mark.parametrize("cell", ["def fahrenheit_kernel(:\n", STARTER])
-def test_a_cell_is_not_told_of_a_file(cell, shell):
+def test_messages_about_a_cell_do_not_mention_a_file(cell, shell):
     assert ".py" not in repr(graded(shell, cell))
 
 
-def test_lines_that_are_too_long_break_between_words(shell):
-    """Lab itself breaks all output anywhere."""
+def test_long_lines_break_between_words(shell):
+    """Lab itself breaks lines within words."""
     assert "word-break: normal" in graded(shell, STARTER)._repr_html_()
 
 
-def test_hints_are_folded_one_inside_the_other(shell):
+def test_hints_are_nested_details(shell):
     shown = graded(shell, STARTER)._repr_html_()
     assert shown.count("<details>") == 3
     assert shown.index("Hint 1") < shown.index("Hint 2") < shown.index("Hint 3")
 
 
-def test_a_syntax_error_is_explained_and_the_cell_not_run(shell):
+def test_a_syntax_error_is_explained_and_the_cell_is_not_run(shell):
     shown = repr(graded(shell, "def fahrenheit_kernel(:\n"))
     assert "Python cannot read this line" in shown
     assert "fahrenheit_kernel" not in shell.user_ns
@@ -77,14 +77,14 @@ def test_hints_come_one_at_a_time(shell):
     assert shown == ["**Hint 1 of", "**Hint 2 of", "**Hint 3 of", "**Hint 3 of"]
 
 
-def test_the_hint_on_the_last_failure_comes_first_and_then_the_others(shell):
+def test_the_hint_on_the_last_failure_comes_first(shell):
     folded = graded(shell, UNGUARDED)._repr_html_()
     assert folded.index("Hint 2") < folded.index("Hint 1") < folded.index("Hint 3")
     shown = [shell.run_line_magic("exercise", "hint guarded_map").text[:11] for _ in range(4)]
     assert shown == ["**Hint 2 of", "**Hint 1 of", "**Hint 3 of", "**Hint 3 of"]
 
 
-def test_the_failing_case_is_played(shell):
+def test_play_shows_the_failing_case(shell):
     graded(shell, CELL.replace("cuda.grid(1)", "cuda.threadIdx.x"))
     played = shell.run_line_magic("exercise", "play guarded_map")
     assert hasattr(played, "_repr_html_")
@@ -94,14 +94,14 @@ def test_the_task_is_shown(shell):
     assert shell.run_line_magic("exercise", "guarded_map").text.startswith("# ")
 
 
-def test_a_name_that_is_misspelt_is_said_in_a_line(shell, capsys):
+def test_a_misspelt_name_gives_a_one_line_error(shell, capsys):
     shell.run_cell("%exercise garded_map")
     (shown,) = capsys.readouterr().out.strip().splitlines()
     assert shown.startswith("ExerciseError: ")
     assert "guarded_map" in shown
 
 
-def test_an_unknown_command_says_what_there_is(shell):
+def test_an_unknown_option_lists_the_known_ones(shell):
     with pytest.raises(catalogue.ExerciseError, match="hint NAME"):
         shell.run_line_magic("exercise", "dance guarded_map")
 
@@ -120,7 +120,7 @@ def test_host_code_is_not_played(shell):
 
 
 @pytest.mark.slow
-def test_a_cell_that_was_run_is_what_the_terminal_tests(shell, capsys):
+def test_the_terminal_grades_the_cell_that_was_run(shell, capsys):
     graded(shell, CELL)
     assert cli.main(["test", "guarded_map"]) == 0
     assert "Right: 10 of 10 points." in capsys.readouterr().out
@@ -131,21 +131,21 @@ def test_a_wrong_cell_is_listed_as_started(shell):
     assert progress.state(catalogue.find("guarded_map")) == "started"
 
 
-def test_a_cell_that_was_not_attempted_replaces_no_answer(shell):
+def test_an_untouched_cell_does_not_replace_an_answer(shell):
     exercise = catalogue.find("guarded_map")
     exercise.answer.write_text("# mine\n")
     graded(shell, STARTER)
     assert exercise.answer.read_text() == "# mine\n"
 
 
-def test_an_answer_in_a_file_makes_room_for_a_cell_and_is_kept(shell):
+def test_an_answer_file_replaced_by_a_cell_is_backed_up(shell):
     exercise = catalogue.find("guarded_map")
     exercise.answer.write_text("# mine\n")
     assert "is kept as answer.old1.py" in repr(graded(shell, UNGUARDED))
     assert exercise.answer.with_name("answer.old1.py").read_text() == "# mine\n"
 
 
-def test_a_cell_is_graded_where_its_answer_cannot_be_saved(shell, monkeypatch):
+def test_a_cell_is_graded_when_its_answer_cannot_be_saved(shell, monkeypatch):
     def refuse(exercise, content):
         raise PermissionError(13, "Permission denied", str(exercise.answer))
 

@@ -1,4 +1,4 @@
-"""What a child sends is waited for; what it compiles is not the answer's time."""
+"""Communication with the child process, whose compilation does not count towards the time limit."""
 
 import os
 from types import SimpleNamespace
@@ -16,14 +16,14 @@ ANSWER = {"text": 0, "arrays": []}
 
 
 class Scripted:
-    """A child that has said all it says, and then closes the channel or stays silent."""
+    """A child that has sent all its messages, and then closes the channel or stays silent."""
 
-    def __init__(self, *said, closes=False, code=None):
+    def __init__(self, *headers, closes=False, code=None):
         (there, stdin), (stdout, self.output), (stderr, self.errors) = (os.pipe() for _ in range(3))
         self.stdin, self.stdout = os.fdopen(stdin, "wb", 0), os.fdopen(stdout, "rb", 0)
         self.stderr, self.there, self.exit_code = os.fdopen(stderr, "rb", 0), there, code
         with os.fdopen(os.dup(self.output), "wb") as output:
-            for header in said:
+            for header in headers:
                 frames.send(output, header)
         if closes:
             self.close()
@@ -56,24 +56,24 @@ def launched(monkeypatch, tmp_path):
     return launch
 
 
-def test_a_long_compilation_is_not_the_answers_time(launched):
-    # It begins to wait; the note comes; it waits; 100 seconds later another; it waits.
+def test_compilation_time_does_not_count_towards_the_time_limit(launched):
+    # The runner waits; a note arrives; it waits; 100 seconds later another arrives; it waits.
     clock = (0.0, 0.0, 0.0, 100.0, 100.0)
     outcome, noticed = launched(Scripted(COMPILING, RUNNING, ANSWER), clock=clock)
     assert outcome.kind == "arrays"
     assert noticed == ["compiling x_kernel", ""]
 
 
-def test_an_answer_has_only_its_own_seconds(launched):
+def test_an_answer_that_exceeds_the_time_limit_times_out(launched):
     outcome, _ = launched(Scripted(COMPILING, RUNNING), 5.0, (0.0, 5.0, 5.0, 5.0, 5.0))
     assert (outcome.kind, outcome.facts) == ("timeout", {"seconds": 5.0})
 
 
-def test_a_child_that_has_ended_is_told_by_its_code(launched):
+def test_a_dead_child_is_reported_with_its_exit_code(launched):
     outcome, _ = launched(Scripted(closes=True, code=-11))
     assert (outcome.kind, outcome.facts) == ("died", {"code": -11})
 
 
-def test_a_child_that_closes_the_channel_and_lives_on_sends_no_answer(launched):
+def test_a_live_child_that_closes_the_channel_is_a_protocol_error(launched):
     outcome, _ = launched(Scripted(closes=True, code=None))
     assert outcome.kind == "protocol"

@@ -1,4 +1,4 @@
-"""Small changes of a solution: what is changed, and when an answer is explained by one."""
+"""Variations of a solution: the changes made, and the answers that they explain."""
 
 import ast
 
@@ -61,22 +61,22 @@ def test_a_variation_changes_one_thing(changes, right, wrong):
     assert (right, wrong) in changes
 
 
-def test_what_stands_in_two_lines_is_changed_in_both(changes):
+def test_a_repeated_expression_is_changed_everywhere(changes):
     right = "for k in range(i, x.size, 32):\ntotal += x[k] * (y[k] - total)"
     assert any(old.startswith(right) and "range(i, y.size, 32)" in new for old, new in changes)
 
 
-def test_a_barrier_stays_in_every_variation():
+def test_no_variation_removes_a_barrier():
     assert all("cuda.syncthreads()" in variation.text for variation in variations.of(KERNEL))
 
 
-def test_variations_leave_the_tree_as_it_was():
+def test_variations_do_not_modify_the_syntax_tree():
     first = [variation.text for variation in variations.of(KERNEL)]
     assert ast.unparse(ast.parse(KERNEL)) not in first
     assert first == [variation.text for variation in variations.of(KERNEL)]
 
 
-def test_a_line_of_the_starter_that_does_not_fit_is_left_out():
+def test_a_starter_line_that_does_not_fit_is_skipped():
     assert list(variations.unfixed("if a:\n    b()\n", "d()\ne()\n")) == []
 
 
@@ -90,21 +90,21 @@ def test_changes_in_three_places_explain_nothing():
 
 
 def test_two_places_are_both_named():
-    said = explain.varied([variation("one", "1"), variation("two", "2")], "")
-    assert said.index("correct:  one") < said.index("Or those") < said.index("changed:  2")
+    message = explain.varied([variation("one", "1"), variation("two", "2")], "")
+    assert message.index("correct:  one") < message.index("Or those") < message.index("changed:  2")
 
 
 def test_a_missing_line_is_called_missing():
     assert "changed:  (this line is missing)" in explain.varied([variation("one", "")], "")
 
 
-def test_a_line_left_from_the_starter_is_named():
+def test_a_leftover_starter_line_is_named():
     left = [variation("right", "wrong", still="wrong")]
-    said = "This line of the starter is still wrong: `wrong`."
-    assert explain.varied(left, "if True:\n    wrong\n") == said
+    message = "This line of the starter is still wrong: `wrong`."
+    assert explain.varied(left, "if True:\n    wrong\n") == message
 
 
-def test_a_line_of_the_starter_that_is_gone_is_not_called_wrong():
-    said = explain.varied([variation("right", "wrong", still="wrong")], "other")
-    assert "starter" not in said
-    assert "changed:  wrong" in said
+def test_a_removed_starter_line_is_not_called_wrong():
+    message = explain.varied([variation("right", "wrong", still="wrong")], "other")
+    assert "starter" not in message
+    assert "changed:  wrong" in message

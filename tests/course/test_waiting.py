@@ -1,4 +1,4 @@
-"""Whoever waits for grading is told what takes long."""
+"""Progress messages while grading."""
 
 import threading
 
@@ -11,23 +11,23 @@ WAIT = 60.0
 
 
 @pytest.mark.slow
-def test_what_goes_on_is_printed_again_and_again_where_there_is_no_terminal():
+def test_progress_is_printed_repeatedly_without_a_terminal():
     lines, seen = [], threading.Semaphore(0)
 
     def line(text):
         lines.append(text)
         seen.release()
 
-    with waiting.Waiting("running your file", line) as told:
+    with waiting.Waiting("running your file", line) as announce:
         assert seen.acquire(timeout=WAIT)
-        told("compiling relu_kernel")
+        announce("compiling relu_kernel")
         assert all(seen.acquire(timeout=WAIT) for _ in range(2))
     assert lines[0].split(": ")[0].split("...")[1].strip() == "running your file"
     assert "compiling relu_kernel" in lines[-1]
     assert all(len(text) < 80 for text in lines)
 
 
-def test_grading_says_what_it_does_and_when_that_is_over(tmp_path, warm):
+def test_grading_reports_when_each_stage_starts_and_ends(tmp_path, warm):
     noticed, file = [], tmp_path / "answer.py"
     file.write_text(MAP + GOOD_MAP)
     grade.run(catalogue.find("guarded_map"), file, notice=noticed.append)

@@ -1,4 +1,4 @@
-"""`gpukit start FOLDER`: what a workbook holds, and where answers are kept."""
+"""`gpukit start FOLDER`: the contents of a workbook, and where answers are saved."""
 
 import re
 import shutil
@@ -10,13 +10,13 @@ from tests.course.workbooks import files
 from tests.notebooks import running
 
 
-def test_a_workbook_of_the_project_has_no_solutions_no_cases_and_no_hints(tmp_path):
+def test_a_workbook_contains_no_solutions_cases_or_hints(tmp_path):
     workbook.start(tmp_path / "mine", running.ROOT)
     names = {name.rpartition("/")[2] for name in files(tmp_path / "mine") if "exercises/" in name}
     assert names - {"answer.py", ".progress.json"} == {"README.md", "task.md", "starter.py"}
 
 
-def test_a_workbook_of_the_project_has_all_its_lessons_and_exercises(tmp_path):
+def test_a_workbook_contains_all_lessons_and_exercises(tmp_path):
     workbook.start(tmp_path / "mine", running.ROOT)
     tasks = sorted(p.parent.name for p in (tmp_path / "mine").glob("exercises/*/*/task.md"))
     assert tasks == sorted(exercise.name for exercise in catalogue.every())
@@ -25,7 +25,7 @@ def test_a_workbook_of_the_project_has_all_its_lessons_and_exercises(tmp_path):
     }
 
 
-def test_links_in_a_workbook_lead_to_files(tmp_path):
+def test_links_in_a_workbook_resolve_to_files(tmp_path):
     workbook.start(tmp_path / "mine", running.ROOT)
     dead = []
     for path in [*(tmp_path / "mine").rglob("*.md"), *(tmp_path / "mine").rglob("*.ipynb")]:
@@ -38,12 +38,12 @@ def test_links_in_a_workbook_lead_to_files(tmp_path):
     assert dead == []
 
 
-def test_the_folder_of_kernels_to_read_does_not_hide_the_package(book, fresh_python):
+def test_the_folder_of_kernel_sources_does_not_shadow_the_package(book, fresh_python):
     done = fresh_python("-c", "import gpukit; print(gpukit.__file__)", folder=book)
     assert done.stdout.strip() == gpukit.__file__
 
 
-def test_answers_that_the_reader_has_in_the_project_are_copied(project, tmp_path):
+def test_existing_answers_in_the_project_are_copied(project, tmp_path):
     answer = project / "exercises/01_threads_blocks_grid/brighten/answer.py"
     answer.write_text("# mine\n")
     changes = workbook.start(tmp_path / "mine", project)
@@ -51,7 +51,7 @@ def test_answers_that_the_reader_has_in_the_project_are_copied(project, tmp_path
     assert (tmp_path / "mine" / changes.answers[0]).read_text() == "# mine\n"
 
 
-def test_answers_are_kept_in_the_workbook_around_this_place(book, monkeypatch):
+def test_answers_are_saved_in_the_enclosing_workbook(book, monkeypatch):
     monkeypatch.chdir(book / "notebooks")
     exercise = catalogue.find("brighten")
     progress.record(exercise, "right")
@@ -64,21 +64,21 @@ def test_exercises_are_read_from_the_project_that_the_package_is_in(book, monkey
     assert catalogue.find("brighten").folder.parents[2] == running.ROOT
 
 
-def test_in_the_project_answers_are_kept_in_the_workbook_that_make_lab_makes(project):
+def test_answers_in_the_project_are_saved_in_the_workbook_of_make_lab(project):
     workbook.start(project / workbook.USUAL, project)
     exercise = catalogue.find("brighten")
     assert exercise.place == project / "workbook/exercises/01_threads_blocks_grid/brighten"
     assert exercise.task == exercise.place / "task.md"
 
 
-def test_the_first_test_in_a_workbook_makes_the_answer_there(book, monkeypatch, capsys):
+def test_the_first_test_in_a_workbook_creates_the_answer_there(book, monkeypatch, capsys):
     monkeypatch.chdir(book)
     shutil.rmtree(book / "exercises/01_threads_blocks_grid/brighten")
     assert cli.main(["test", "brighten"]) == 1
     assert (book / "exercises/01_threads_blocks_grid/brighten/answer.py").exists()
 
 
-def test_the_exercise_that_is_worked_on_in_a_folder_is_known(book, monkeypatch):
+def test_the_current_exercise_follows_from_the_folder(book, monkeypatch):
     monkeypatch.chdir(book)
     exercise = catalogue.find("brighten")
     assert catalogue.worked_on_in(exercise.place) == exercise

@@ -1,4 +1,4 @@
-"""Solve, edit, save, reload, reset, update, in any order: nothing of the reader's is ever lost."""
+"""Solve, edit, save, reload, reset and update in random orders, without losing work."""
 
 import json
 import random
@@ -13,14 +13,14 @@ STEPS = 14
 
 
 class Reader:
-    """A reader at work, and all that has to be there afterwards."""
+    """A simulated reader, and the work that must be preserved."""
 
     def __init__(self, seed, project, book):
         self.chance, self.project, self.book = random.Random(seed), project, book
         self.version = 0
-        self.saved = {}  # lessons, as they were saved last
-        self.written = []  # answers that were edited by hand
-        self.cell = ""  # the cell that was run last
+        self.saved = {}  # last saved version of each lesson
+        self.written = []  # answers edited by hand
+        self.cell = ""  # the last cell run
         self.best = "new"
 
     @property
@@ -54,7 +54,7 @@ class Reader:
         for name in (LESSON, SECOND):
             opened = json.loads((self.book / name).read_bytes())
             opened["metadata"]["language_info"] = {"name": "python", "version": "3.11.2"}
-            if name not in self.saved:  # Lab writes what it was told of Python
+            if name not in self.saved:  # Lab writes the Python version into the metadata
                 (self.book / name).write_text(json.dumps(opened))
 
     def rename(self):
@@ -80,7 +80,7 @@ class Reader:
             assert same, f"{name} was not changed and not renewed"
 
     def lost(self):
-        """Name all that is not there any more."""
+        """Return the names of everything that is lost."""
         answers = [path.read_bytes() for path in self.exercise.place.glob("answer*.py")]
         lost = [name for name, was in self.saved.items() if (self.book / name).read_bytes() != was]
         lost += [was for was in self.written if not any(was in answer for answer in answers)]

@@ -1,4 +1,4 @@
-"""Folders that cannot be a workbook, and workbooks that cannot be renewed."""
+"""Folders that cannot become a workbook, and workbooks that cannot be updated."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from tests.course.workbooks import LESSON, files, write_lesson
 
 
 def refused(capsys, *arguments):
-    """Return the exit code and the one paragraph of an error."""
+    """Return the exit code and the single paragraph of an error."""
     code = cli.main(["start", *map(str, arguments)])
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -19,7 +19,7 @@ def refused(capsys, *arguments):
     return code, shown.err
 
 
-def test_a_folder_with_other_files_is_refused_and_left_as_it_is(project, tmp_path, capsys):
+def test_a_folder_with_other_files_is_rejected_unchanged(project, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/thesis.tex").write_text("x")
     code, words = refused(capsys, tmp_path / "thesis")
@@ -27,21 +27,21 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_is(project, tmp_pat
     assert files(tmp_path / "thesis") == {"thesis.tex"}
 
 
-def test_the_project_itself_is_refused(project, capsys):
+def test_the_project_folder_is_rejected(project, capsys):
     code, words = refused(capsys, project)
     assert (code, "Choose another name" in words) == (2, True)
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(project, tmp_path, capsys):
+def test_a_file_at_the_path_of_the_folder_is_rejected(project, tmp_path, capsys):
     (tmp_path / "file").write_text("x")
     for options in ([], ["--update"]):
         code, words = refused(capsys, *options, tmp_path / "file")
         assert (code, f"{tmp_path / 'file'}, a file" in words) == (2, True)
 
 
-@pytest.mark.parametrize("made", [False, True])
-def test_an_update_of_what_is_no_workbook_says_how_to_make_one(project, tmp_path, capsys, made):
-    if made:
+@pytest.mark.parametrize("exists", [False, True])
+def test_an_update_outside_a_workbook_says_how_to_make_one(project, tmp_path, capsys, exists):
+    if exists:
         (tmp_path / "other").mkdir()
     code, words = refused(capsys, "--update", tmp_path / "other")
     assert (code, f"To make one: gpukit start {tmp_path / 'other'}" in words) == (2, True)
@@ -66,7 +66,7 @@ def test_a_folder_in_the_way_of_a_file_is_named(project, book, capsys):
 
 
 @pytest.mark.parametrize("newer", [{"format": 99}, {"version": "99.0.0"}])
-def test_a_workbook_of_a_newer_gpukit_is_refused(project, book, capsys, newer):
+def test_a_workbook_of_a_newer_gpukit_is_rejected(project, book, capsys, newer):
     manifest = json.loads((book / workbook.MANIFEST).read_text())
     (book / workbook.MANIFEST).write_text(json.dumps(manifest | newer))
     code, words = refused(capsys, "--update", book)
@@ -75,27 +75,29 @@ def test_a_workbook_of_a_newer_gpukit_is_refused(project, book, capsys, newer):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1, "version": "0", "files": 3}'])
 @pytest.mark.costly
-def test_a_manifest_that_cannot_be_read_is_named(project, book, capsys, text):
+def test_an_unreadable_manifest_is_named(project, book, capsys, text):
     (book / workbook.MANIFEST).write_text(text)
     code, words = refused(capsys, "--update", book)
     assert (code, workbook.MANIFEST in words, "another folder" in words) == (2, True, True)
 
 
-def test_without_lessons_the_place_where_they_should_be_is_named(project, tmp_path, capsys):
+def test_missing_lessons_are_reported_with_the_expected_path(project, tmp_path, capsys):
     shutil.rmtree(project / "notebooks")
     code, words = refused(capsys, tmp_path / "mine")
     assert (code, str(project / "notebooks") in words) == (2, True)
     assert not (tmp_path / "mine").exists()
 
 
-def test_exercises_named_by_the_environment_must_be_there(project, tmp_path, capsys, monkeypatch):
+def test_the_exercises_folder_from_the_environment_must_exist(
+    project, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "nowhere"))
     code, words = refused(capsys, tmp_path / "mine")
     assert (code, str(tmp_path / "nowhere") in words) == (2, True)
 
 
 @pytest.mark.parametrize("refused_call", ["mkdir", "open", "read_bytes", "replace"])
-def test_a_folder_without_permission_is_the_machines_fault(
+def test_a_folder_without_permission_exits_with_the_environment_code(
     project, book, capsys, monkeypatch, refused_call
 ):
     before = {name: (book / name).read_bytes() for name in files(book)}

@@ -1,4 +1,4 @@
-"""`gpukit start --update`: what a newer book renews, and what stays the reader's."""
+"""`gpukit start --update`: files that are updated, and files of the reader that are kept."""
 
 import json
 
@@ -9,7 +9,7 @@ from gpukit.course import workbook
 from tests.course.workbooks import LESSON, SECOND, TASK, files, write_lesson
 
 
-def test_an_update_renews_what_the_reader_has_not_changed(project, book):
+def test_an_update_replaces_unmodified_files(project, book):
     write_lesson(project / LESSON, "1 + 1", "3 + 3")
     (project / TASK).write_text("# Brighter\n")
     changes = workbook.update(book, project)
@@ -26,7 +26,7 @@ def test_an_update_renews_what_the_reader_has_not_changed(project, book):
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_an_update_leaves_a_lesson_that_the_reader_has_changed_or_run(project, book, change):
+def test_an_update_keeps_a_lesson_that_was_modified_or_run(project, book, change):
     write_lesson(book / LESSON, *[change.pop("source", "1 + 1"), "2 + 2"], **change)
     mine = (book / LESSON).read_bytes()
     write_lesson(project / LESSON, "1 + 1", "3 + 3")
@@ -35,7 +35,7 @@ def test_an_update_leaves_a_lesson_that_the_reader_has_changed_or_run(project, b
     assert (changes.renewed, changes.left) == ([], [LESSON])
 
 
-def test_a_lesson_that_was_only_opened_is_renewed(project, book):
+def test_a_lesson_that_was_only_opened_is_updated(project, book):
     opened = json.loads((book / LESSON).read_text())
     opened["metadata"] = {"language_info": {"name": "python", "version": "3.11.2"}}
     (book / LESSON).write_text(json.dumps(opened))
@@ -45,13 +45,13 @@ def test_a_lesson_that_was_only_opened_is_renewed(project, book):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '{"cells": [{}]}', '"\udcff"'])
 @pytest.mark.costly
-def test_a_lesson_that_is_no_notebook_any_more_is_the_readers(project, book, text):
+def test_a_lesson_that_is_no_longer_a_valid_notebook_is_kept(project, book, text):
     (book / LESSON).write_bytes(text.encode(errors="surrogateescape"))
     write_lesson(project / LESSON, "3 + 3")
     assert workbook.update(book, project).left == [LESSON]
 
 
-def test_what_was_left_alone_is_named_until_it_is_renewed(project, book, capsys):
+def test_skipped_updates_are_listed_until_they_are_applied(project, book, capsys):
     write_lesson(book / LESSON, "mine")
     write_lesson(project / LESSON, "3 + 3")
     for _ in range(2):
@@ -62,13 +62,13 @@ def test_what_was_left_alone_is_named_until_it_is_renewed(project, book, capsys)
     assert "mine" in (book / "notebooks/00_mine.ipynb").read_text()
 
 
-def test_a_changed_file_without_a_new_version_is_not_mentioned(project, book, capsys):
+def test_a_modified_file_without_a_new_version_is_not_listed(project, book, capsys):
     write_lesson(book / LESSON, "mine")
     cli.main(["start", "--update", str(book)])
     assert capsys.readouterr().out == f"Your workbook {book}: nothing new.\n"
 
 
-def test_a_file_of_the_readers_own_where_a_new_one_would_be_is_left(project, book):
+def test_a_user_file_at_the_path_of_a_new_file_is_kept(project, book):
     new = "notebooks/02_latency_and_throughput.ipynb"
     write_lesson(project / new, "5 + 5")
     write_lesson(book / new, "mine")
@@ -76,7 +76,7 @@ def test_a_file_of_the_readers_own_where_a_new_one_would_be_is_left(project, boo
     assert (changes.added, changes.left) == ([], [new])
 
 
-def test_a_file_that_is_no_longer_part_of_the_book_is_named_and_stays(project, book, capsys):
+def test_a_file_removed_from_the_book_is_listed_and_kept(project, book, capsys):
     (project / SECOND).unlink()
     cli.main(["start", "--update", str(book)])
     assert f"No longer part of the book; yours to keep or to delete:\n  {SECOND}\n" in (
@@ -85,18 +85,18 @@ def test_a_file_that_is_no_longer_part_of_the_book_is_named_and_stays(project, b
     assert (book / SECOND).exists()
 
 
-@pytest.mark.parametrize(("options", "told"), [([], True), (["--opened"], False)])
-def test_how_to_open_a_new_workbook_is_told_unless_make_opens_it(
-    options, told, project, tmp_path, monkeypatch, capsys
+@pytest.mark.parametrize(("options", "expected"), [([], True), (["--opened"], False)])
+def test_start_says_how_to_open_a_new_workbook_unless_make_opens_it(
+    options, expected, project, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
     assert cli.main(["start", *options, str(tmp_path / "new")]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("Made your workbook")
-    assert ("Open it: " in shown) is told
+    assert ("Open it: " in shown) is expected
 
 
-def test_how_to_open_a_workbook_is_told_when_a_second_run_completes_it(project, book, capsys):
+def test_a_second_run_that_completes_a_workbook_says_how_to_open_it(project, book, capsys):
     (book / SECOND).unlink()
     capsys.readouterr()
     assert cli.main(["start", str(book)]) == 0
@@ -105,7 +105,7 @@ def test_how_to_open_a_workbook_is_told_when_a_second_run_completes_it(project, 
     assert f"Open it: cd {book}, then " in shown
 
 
-def test_starting_again_renews_nothing_and_says_how_to(project, book, capsys):
+def test_starting_again_updates_nothing_and_says_how_to_update(project, book, capsys):
     write_lesson(project / LESSON, "3 + 3")
     before = (book / LESSON).read_bytes()
     assert cli.main(["start", str(book)]) == 0
@@ -113,7 +113,7 @@ def test_starting_again_renews_nothing_and_says_how_to(project, book, capsys):
     assert (book / LESSON).read_bytes() == before
 
 
-def test_a_link_that_the_reader_has_put_in_the_place_of_a_file_is_left(project, book, tmp_path):
+def test_a_symlink_in_place_of_a_file_is_kept(project, book, tmp_path):
     elsewhere = (book / LESSON).rename(tmp_path / "elsewhere.ipynb")
     (book / LESSON).symlink_to(elsewhere)
     write_lesson(project / LESSON, "3 + 3")
@@ -145,7 +145,7 @@ do(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]))
 
 @pytest.mark.parametrize("written", [0, 1, 2, 40])
 @pytest.mark.costly
-def test_a_start_that_was_killed_is_completed_by_the_next(project, tmp_path, fresh_python, written):
+def test_a_killed_start_is_completed_by_the_next(project, tmp_path, fresh_python, written):
     mine, whole = tmp_path / "mine", tmp_path / "whole"
     done = fresh_python("-c", KILLED, str(written), "start", str(mine), str(project))
     assert done.returncode == 9, done.stderr
@@ -155,15 +155,13 @@ def test_a_start_that_was_killed_is_completed_by_the_next(project, tmp_path, fre
 
 
 @pytest.mark.parametrize("written", [1, 2])
-def test_after_an_update_that_was_killed_the_next_renews_the_rest(
-    project, book, fresh_python, written
-):
+def test_a_killed_update_is_completed_by_the_next(project, book, fresh_python, written):
     write_lesson(book / SECOND, "mine")
     for name in (LESSON, SECOND, TASK):
         write_lesson(project / name, "3 + 3")
     done = fresh_python("-c", KILLED, str(written), "update", str(book), str(project))
     assert done.returncode == 9, done.stderr
     for name in (LESSON, SECOND, TASK):
-        write_lesson(project / name, "4 + 4")  # and a still newer version is out
+        write_lesson(project / name, "4 + 4")  # an even newer version
     changes = workbook.update(book, project)
     assert (sorted(changes.renewed), changes.left) == ([TASK, LESSON], [SECOND])

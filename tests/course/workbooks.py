@@ -1,4 +1,4 @@
-"""A project with few lessons and exercises, and what stands in its workbooks."""
+"""A project with few lessons and exercises, and the files in its workbooks."""
 
 import json
 
