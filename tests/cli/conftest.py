@@ -1,4 +1,4 @@
-"""What commands work on: exercises, scripts and GPU code."""
+"""Fixtures for commands: exercises, scripts and GPU code."""
 
 import shutil
 import textwrap
@@ -13,7 +13,7 @@ from tests.cli.watched import HEAD
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A copy of the real exercises, so that answers land in a folder of the test's own."""
+    """Copy the real exercises, so that answers are written to a temporary folder."""
     shelf = tmp_path / "exercises"
     shutil.copytree(catalogue.root(), shelf, ignore=shutil.ignore_patterns("answer*", ".prog*"))
     monkeypatch.setenv("GPUKIT_EXERCISES", str(shelf))
@@ -22,7 +22,7 @@ def shelf(tmp_path, monkeypatch):
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
-    """Write a script in a folder of the test's own and return its path."""
+    """Return a function that writes a script to a temporary folder and returns its path."""
     monkeypatch.chdir(tmp_path)
 
     def write(text):
@@ -35,10 +35,10 @@ def script(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
-    """Compilers that make the same code of every kernel; the test may change it."""
+    """Replace the compilers by one with the same, editable output for every kernel."""
     source = tmp_path / "book.py"
     source.write_text("# a line\n" * 6 + "    i = cuda.grid(1)\n    out[i] = a * x[i] + y[i]\n")
-    made = {
+    result = {
         "code": gpu_code.Code(
             18,
             tool="the compilers",
@@ -50,11 +50,11 @@ def compiled(monkeypatch, tmp_path):
     monkeypatch.setenv("GPUKIT_TARGET", "cpu")
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     monkeypatch.setattr(
-        gpu_code, "build", lambda kernel, arguments, wanted: dict.fromkeys(wanted, made["code"])
+        gpu_code, "build", lambda kernel, arguments, wanted: dict.fromkeys(wanted, result["code"])
     )
     monkeypatch.setattr(
         gpu_code,
         "build_many",
-        lambda jobs, wanted: [dict.fromkeys(wanted, made["code"]) for _ in jobs],
+        lambda jobs, wanted: [dict.fromkeys(wanted, result["code"]) for _ in jobs],
     )
-    return made
+    return result

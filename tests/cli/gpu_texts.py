@@ -1,4 +1,4 @@
-"""Short PTX and machine code, in which FILE stands for the kernel's file."""
+"""Short PTX and SASS, with FILE as a placeholder for the kernel's file."""
 
 PTX = """.visible .entry _Zlong(
 )

@@ -13,7 +13,7 @@ from tests.cli.watched import RACE_LINE, SOUND, WARNED, WRONG
 
 
 @pytest.mark.parametrize(("own", "code"), [("check", 1), ("play", 1), ("profile", 2)])
-def test_check_counts_the_launches_that_a_script_checks_itself(own, code, script, capsys):
+def test_check_counts_launches_that_the_script_itself_checks(own, code, script, capsys):
     text = f"import gpukit\ngpukit.{own}(collide_kernel)[1, 32](one)\n"
     assert cli.main(["check", script(text)]) == code
     assert ("error: global-race" in capsys.readouterr().out) == (code == 1)
@@ -30,9 +30,7 @@ print({report})
 @pytest.mark.parametrize(
     "report", ["gpukit.check(collide_kernel)[1, 32](one)", "gpukit.check(run)()"]
 )
-def test_findings_that_a_script_has_printed_are_counted_and_not_printed_again(
-    report, script, capsys
-):
+def test_findings_printed_by_the_script_are_counted_but_not_printed_again(report, script, capsys):
     assert cli.main(["check", script(PRINTED_BY_THE_SCRIPT.format(report=report))]) == 1
     shown = capsys.readouterr().out
     assert shown.count("error: global-race") == 1
@@ -40,19 +38,19 @@ def test_findings_that_a_script_has_printed_are_counted_and_not_printed_again(
     assert "Printed above already, and not repeated: 1 finding." in shown
 
 
-def test_findings_of_a_report_that_a_script_has_printed_are_in_the_json(script, capsys):
+def test_findings_printed_by_the_script_are_in_the_json(script, capsys):
     text = PRINTED_BY_THE_SCRIPT.format(report="gpukit.check(collide_kernel)[1, 32](one)")
     assert cli.main(["check", "--json", script(text)]) == 1
     assert [f["kind"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["global-race"]
 
 
-def test_check_counts_a_launch_that_a_gpu_refuses_once(script, capsys):
+def test_check_counts_an_invalid_launch_once(script, capsys):
     text = "import gpukit\ngpukit.check(fill_kernel)[1, 2000](out)\n"
     assert cli.main(["check", script(text)]) == 1
     assert capsys.readouterr().out.count("error: launch-refused") == 1
 
 
-def test_check_of_a_sound_script_exits_with_0(script, capsys):
+def test_check_of_a_correct_script_exits_with_0(script, capsys):
     assert cli.main(["check", script(SOUND)]) == 0
     shown = capsys.readouterr()
     assert "no findings" in shown.out.lower()
@@ -60,14 +58,14 @@ def test_check_of_a_sound_script_exits_with_0(script, capsys):
     assert shown.err == ""
 
 
-def test_check_of_a_script_without_a_launch_says_what_to_do_and_exits_with_2(script, capsys):
+def test_check_of_a_script_without_a_launch_gives_advice_and_exits_with_2(script, capsys):
     assert cli.main(["check", script("")]) == 2
     shown = capsys.readouterr().out
     assert "the script launched no kernel" in shown
     assert "kernel[blocks, threads](...)" in shown
 
 
-def test_check_of_an_answer_names_the_command_that_launches_it(tmp_path, capsys):
+def test_check_of_an_exercise_answer_names_the_command_that_launches_it(tmp_path, capsys):
     folder = tmp_path / "04_reduction" / "block_sum"
     folder.mkdir(parents=True)
     shutil.copy(catalogue.find("block_sum").folder / "exercise.toml", folder)
@@ -91,12 +89,12 @@ def test_check_with_warnings_only_exits_with_0(script, capsys):
     assert capsys.readouterr().out.startswith("warning: float64 at ")
 
 
-def test_check_goes_on_after_an_error(script, capsys):
+def test_check_continues_after_an_error(script, capsys):
     assert cli.main(["check", script(WRONG + SOUND + "print(out[69])")]) == 1
     assert capsys.readouterr().out.startswith("69.0\n")
 
 
-def test_check_makes_one_finding_of_many_launches(script, capsys):
+def test_check_merges_findings_of_many_launches(script, capsys):
     cli.main(["check", "--json", script(f"for _ in range(5):\n    {WRONG}")])
     data = json.loads(capsys.readouterr().out)
     (found,) = data["findings"]
@@ -104,7 +102,7 @@ def test_check_makes_one_finding_of_many_launches(script, capsys):
     assert data["launches"][0]["launches"] == 5
 
 
-def test_check_json_holds_the_finding_and_the_exit_code(script, capsys):
+def test_check_json_contains_the_finding_and_the_exit_code(script, capsys):
     assert cli.main(["check", "--json", script(WRONG)]) == 1
     data = json.loads(capsys.readouterr().out)
     assert (data["schema"], data["exit_code"], data["ok"]) == ("gpukit-check", 1, False)
@@ -114,12 +112,12 @@ def test_check_json_holds_the_finding_and_the_exit_code(script, capsys):
 
 
 @pytest.mark.parametrize("error", ["1 / 0", "fill_kernel[3, 32](out, out)"])
-def test_check_json_is_complete_where_an_error_ends_the_script(error, script, capsys):
+def test_check_json_is_complete_when_an_error_ends_the_script(error, script, capsys):
     assert cli.main(["check", "--json", script(WRONG + error)]) == 1
     assert json.loads(capsys.readouterr().out)["findings"]
 
 
-def test_check_shows_its_findings_where_a_later_launch_is_refused(script, capsys):
+def test_check_shows_findings_made_before_an_invalid_launch(script, capsys):
     assert cli.main(["check", script(WRONG + "fill_kernel[3, 32](out, out)")]) == 1
     shown = capsys.readouterr()
     assert "global-race" in shown.out
@@ -143,7 +141,7 @@ def test_check_writes_a_page_beside_the_text(script):
     assert "http" not in page.replace("http://www.w3.org", "")
 
 
-def test_check_writes_its_files_for_a_sound_script_too(script):
+def test_check_writes_its_files_for_a_correct_script(script):
     assert cli.main(["check", "--junit", "a.xml", "--html", "a.html", script(SOUND)]) == 0
     assert ElementTree.parse("a.xml").getroot().get("failures") == "0"
     assert Path("a.html").exists()

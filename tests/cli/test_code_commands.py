@@ -1,4 +1,4 @@
-"""The commands about what GPU compilers make of a kernel: ptx, sass, codegen."""
+"""The commands that show or check compiled code: ptx, sass, codegen."""
 
 import json
 import shutil
@@ -34,12 +34,12 @@ def test_ptx_shows_each_statement_below_its_source_line(compiled, capsys):
     ]
 
 
-def test_another_gpu_can_be_asked_for(compiled, capsys):
+def test_another_gpu_can_be_selected(compiled, capsys):
     cli.main(["ptx", "saxpy", "--arch", "sm_100"])
     assert capsys.readouterr().out.startswith("saxpy_kernel for sm_100:")
 
 
-def test_sass_as_json_holds_every_instruction(compiled, capsys):
+def test_sass_json_contains_every_instruction(compiled, capsys):
     cli.main(["sass", "saxpy", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert (found["kernel"], found["arch"], found["registers"]) == ("saxpy_kernel", "sm_90", 18)
@@ -47,37 +47,41 @@ def test_sass_as_json_holds_every_instruction(compiled, capsys):
     assert (first["source"], last["text"]) == ("i = cuda.grid(1)", "EXIT")
 
 
-def test_an_arch_that_is_none_is_misuse(capsys):
+def test_an_invalid_arch_is_a_usage_error(capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["sass", "saxpy", "--arch", "hopper"])
     assert stop.value.code == 2
     assert "expected one such as sm_90, got hopper" in capsys.readouterr().err
 
 
-def test_a_kernel_that_is_none_is_misuse_and_answered_with_the_right_one(compiled, capsys):
+def test_an_unknown_kernel_is_a_usage_error_with_a_suggestion(compiled, capsys):
     assert cli.main(["ptx", "saxpi"]) == 2
     assert "got 'saxpi'. Did you mean saxpy?" in capsys.readouterr().err
 
 
-def test_a_group_is_no_kernel(compiled, capsys):
+def test_a_group_is_not_accepted_as_a_kernel(compiled, capsys):
     assert cli.main(["ptx", "matmul"]) == 2
     assert "expected the name of a kernel, got 'matmul'" in capsys.readouterr().err
 
 
-def test_no_compiler_is_the_machines_fault_and_says_what_to_install(monkeypatch, capsys):
+def test_a_missing_compiler_exits_with_the_environment_code_and_says_what_to_install(
+    monkeypatch, capsys
+):
     monkeypatch.setenv("GPUKIT_TARGET", "cpu")
     monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
     assert cli.main(["ptx", "saxpy"]) == 3
     assert "pip install -c constraints.txt -e '.[cuda13]'" in capsys.readouterr().err
 
 
-def test_no_disassembler_is_the_machines_fault_and_says_what_to_install(compiled, capsys):
+def test_a_missing_disassembler_exits_with_the_environment_code_and_says_what_to_install(
+    compiled, capsys
+):
     compiled["code"] = gpu_code.Code(18)
     assert cli.main(["sass", "saxpy"]) == 3
     assert "nvdisasm is not installed" in capsys.readouterr().err
 
 
-def test_codegen_prints_a_table_and_that_there_is_no_fault(compiled, capsys):
+def test_codegen_prints_a_table_and_that_no_fault_was_found(compiled, capsys):
     assert cli.main(["codegen", "saxpy", "fill"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["kernel", "for", "registers", "spills"]
@@ -85,7 +89,7 @@ def test_codegen_prints_a_table_and_that_there_is_no_fault(compiled, capsys):
     assert lines[-1] == "2 kernels, 10 compiles, no fault. the compilers."
 
 
-def test_codegen_exits_with_1_where_code_has_a_fault(compiled, capsys):
+def test_codegen_exits_with_1_on_a_fault(compiled, capsys):
     compiled["code"] = gpu_code.Code(255, spilled=16, tool="the compilers", sass=SASS)
     assert cli.main(["codegen", "relu_grad"]) == 1
     assert "relu_grad for sm_75 spills 16 bytes per thread" in capsys.readouterr().out
@@ -98,7 +102,7 @@ def test_codegen_writes_what_it_found(compiled, capsys, tmp_path):
     assert found["faults"] == []
 
 
-# --- A kernel of the reader's own --------------------------------------------------------------
+# --- Kernels in a user's file ------------------------------------------------------------------
 
 OWN = """
 import sys
@@ -126,21 +130,21 @@ sys.exit("went on")
 
 @pytest.fixture
 def own(compiled, tmp_path, monkeypatch):
-    """A file with two kernels; the list gets what the compiler is asked for."""
+    """Write a file with two kernels; record the requests to the compiler in a list."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(OWN)
-    asked = []
+    requests = []
 
     def build(kernel, arguments, wanted):
-        asked.append((kernel.py_func.__name__, [a.dtype.name for a in arguments]))
+        requests.append((kernel.py_func.__name__, [a.dtype.name for a in arguments]))
         return dict.fromkeys(wanted, compiled["code"])
 
     monkeypatch.setattr(gpu_code, "build", build)
-    return asked
+    return requests
 
 
 @pytest.mark.parametrize("command", ["ptx", "sass"])
-def test_kernel_of_an_own_file_is_compiled_for_what_it_is_launched_with(command, own, capsys):
+def test_kernel_in_a_user_file_is_compiled_for_the_types_of_its_launch(command, own, capsys):
     assert cli.main([command, "own.py::second_kernel"]) == 0
     assert own == [("second_kernel", ["float32", "float64"])]
     shown = capsys.readouterr()
@@ -148,24 +152,24 @@ def test_kernel_of_an_own_file_is_compiled_for_what_it_is_launched_with(command,
     assert "went on" not in shown.err
 
 
-def test_own_file_without_a_name_means_the_kernel_that_is_launched_first(own):
+def test_user_file_without_a_kernel_name_selects_the_first_launched_kernel(own):
     assert cli.main(["ptx", "own.py"]) == 0
     assert own == [("first_kernel", ["float32"])]
 
 
-def test_json_of_an_own_file_is_json_whatever_the_file_prints(own, capsys):
+def test_json_of_a_user_file_is_json_whatever_the_file_prints(own, capsys):
     assert cli.main(["ptx", "own.py", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["kernel"] == "first_kernel"
 
 
-def test_kernel_that_an_own_file_does_not_launch_is_named_with_those_that_it_does(own, capsys):
+def test_kernel_that_a_user_file_does_not_launch_is_reported_with_those_it_launches(own, capsys):
     assert cli.main(["ptx", "own.py::third_kernel"]) == 2
-    said = capsys.readouterr().err
-    assert "expected a launch of third_kernel in own.py" in said
-    assert "got launches of first_kernel, second_kernel only" in said
+    output = capsys.readouterr().err
+    assert "expected a launch of third_kernel in own.py" in output
+    assert "got launches of first_kernel, second_kernel only" in output
 
 
-def test_own_file_that_fails_shows_its_own_traceback(own, tmp_path, capsys):
+def test_failing_user_file_shows_its_own_traceback(own, tmp_path, capsys):
     (tmp_path / "own.py").write_text("1 / 0\n")
     assert cli.main(["ptx", "own.py"]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`gpukit doctor`: what it prints, in which form, and with which exit code."""
+"""`gpukit doctor`: output, JSON and exit codes."""
 
 import json
 
@@ -8,7 +8,7 @@ from gpukit.course import workbook
 SOUND = doctor.Machine(reason="no GPU", cache_folder="/c")
 
 
-def test_doctor_says_the_target_and_that_all_is_well(monkeypatch, capsys):
+def test_doctor_prints_the_target_and_that_no_problem_was_found(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "look", lambda: SOUND)
     assert cli.main(["doctor"]) == 0
     words = capsys.readouterr().out
@@ -32,7 +32,7 @@ def test_doctor_exits_with_0_when_there_are_only_notes(monkeypatch, capsys):
     assert "note one-core" in capsys.readouterr().out
 
 
-def test_doctor_json_holds_machine_and_findings(monkeypatch, capsys):
+def test_doctor_json_contains_machine_and_findings(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "look", lambda: doctor.Machine(cores=1))
     assert cli.main(["doctor", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -40,7 +40,7 @@ def test_doctor_json_holds_machine_and_findings(monkeypatch, capsys):
     assert data["findings"][0]["name"] == "one-core"
 
 
-def test_doctor_clear_says_what_it_removed_and_then_that_there_is_nothing(
+def test_doctor_clear_lists_what_it_removed_and_then_that_nothing_is_left(
     monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path / "cache"))
@@ -48,8 +48,8 @@ def test_doctor_clear_says_what_it_removed_and_then_that_there_is_nothing(
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / ("0a" * 20)).write_bytes(b"12345")
     assert cli.main(["doctor", "--clear"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"removed compiled kernels (cache, 1 file, 5 bytes): {tmp_path / 'cache'}" in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert f"removed compiled kernels (cache, 1 file, 5 bytes): {tmp_path / 'cache'}" in output
     assert cli.main(["doctor", "--clear"]) == 0
     assert capsys.readouterr().out == "The caches are empty.\n"
 

@@ -6,7 +6,7 @@ from gpukit import cli
 
 
 def answer(shelf):
-    """Put the model answer where the learner's file belongs."""
+    """Copy the model solution to the path of the learner's answer."""
     folder = shelf / "01_threads_blocks_grid" / "guarded_map"
     (folder / "answer.py").write_text((folder / "solution.py").read_text() + "# mine\n")
     return folder / "answer.py"
@@ -20,16 +20,16 @@ def test_list_shows_every_exercise_and_the_next(shelf, capsys):
 
 
 def listed(capsys):
-    """Return how far the learner is with each exercise."""
+    """Return the learner's status in each exercise."""
     assert cli.main(["list", "--json"]) == 0
     return {found["name"]: found["state"] for found in json.loads(capsys.readouterr().out)}
 
 
-def test_list_json_holds_every_exercise(shelf, capsys):
+def test_list_json_contains_every_exercise(shelf, capsys):
     assert listed(capsys)["guarded_map"] == "new"
 
 
-def test_the_first_test_makes_the_learners_file(shelf, capsys):
+def test_the_first_test_creates_the_answer_file(shelf, capsys):
     assert cli.main(["test", "guarded_map"]) == 1
     words = capsys.readouterr().out
     assert "Made your file" in words
@@ -43,7 +43,7 @@ def test_an_untouched_file_is_not_attempted(shelf, capsys):
     assert "Not attempted yet" in capsys.readouterr().out
 
 
-def test_a_right_answer_exits_with_0_and_is_remembered(shelf, capsys):
+def test_a_right_answer_exits_with_0_and_is_recorded(shelf, capsys):
     answer(shelf)
     assert cli.main(["test", "guarded_map"]) == 0
     assert "Right: 10 of 10 points." in capsys.readouterr().out
@@ -60,14 +60,14 @@ def test_a_wrong_answer_exits_with_1_and_points_to_a_hint(shelf, capsys):
     assert "Stuck? gpukit hint guarded_map" in words
 
 
-def test_another_file_may_be_tested_and_is_not_remembered(shelf, capsys):
+def test_another_file_may_be_tested_and_is_not_recorded(shelf, capsys):
     solution = shelf / "01_threads_blocks_grid" / "guarded_map" / "solution.py"
     assert cli.main(["test", "guarded_map", "--file", str(solution)]) == 0
     capsys.readouterr()
     assert listed(capsys)["guarded_map"] == "new"
 
 
-def test_test_json_holds_every_case(shelf, capsys):
+def test_test_json_contains_every_case(shelf, capsys):
     answer(shelf)
     assert cli.main(["test", "guarded_map", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -84,7 +84,7 @@ def test_hint_shows_one_hint_and_how_to_get_the_next(shelf, capsys):
 
 
 def hints(exercise, capsys):
-    """Ask for a hint four times; return the numbers of those that were shown."""
+    """Request four hints; return the numbers of those shown."""
     shown = []
     for _ in range(4):
         cli.main(["hint", exercise])
@@ -92,11 +92,11 @@ def hints(exercise, capsys):
     return shown
 
 
-def test_hint_goes_on_to_the_next_and_ends_with_the_last(shelf, capsys):
+def test_hint_advances_to_the_next_and_stops_at_the_last(shelf, capsys):
     assert hints("block_sum", capsys) == ["Hint 1", "Hint 2", "Hint 3", "Hint 3"]
 
 
-def test_hint_begins_with_the_one_on_the_last_failure_and_goes_on_to_the_others(shelf, capsys):
+def test_hint_starts_with_the_one_on_the_last_failure(shelf, capsys):
     file = answer(shelf)
     file.write_text(file.read_text().replace("i < celsius", "i <= celsius"))
     cli.main(["test", "guarded_map"])
@@ -104,7 +104,7 @@ def test_hint_begins_with_the_one_on_the_last_failure_and_goes_on_to_the_others(
     assert hints("guarded_map", capsys) == ["Hint 2", "Hint 1", "Hint 3", "Hint 3"]
 
 
-def test_hints_begin_again_after_a_reset(shelf, capsys):
+def test_hints_start_again_after_a_reset(shelf, capsys):
     cli.main(["hint", "block_sum", "2"])
     cli.main(["reset", "block_sum"])
     capsys.readouterr()
@@ -130,7 +130,7 @@ def test_rows_of_many_words_fit_80_columns(shelf, capsys, monkeypatch):
     assert words in " ".join(" ".join(lines).split())
 
 
-def test_the_last_hint_promises_no_more(shelf, capsys):
+def test_the_last_hint_does_not_announce_another(shelf, capsys):
     cli.main(["hint", "block_sum", "3"])
     assert "The next one" not in capsys.readouterr().out
 

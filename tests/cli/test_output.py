@@ -1,4 +1,4 @@
-"""What commands print: colours, tables, progress, and a reader or a disk that takes no more."""
+"""Output of commands: colours, progress, closed pipes and full disks."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from gpukit.cli import parser, show
 
 
 class Terminal:
-    """Just enough of a terminal."""
+    """The part of a terminal that the commands use."""
 
     def isatty(self):
         return True
@@ -34,14 +34,14 @@ def test_output_that_is_no_terminal_is_plain(capsys):
     assert capsys.readouterr().out == "a    b\nx    1\nyy  22\ngood\n"
 
 
-def test_progress_says_nothing_where_there_is_no_terminal(capsys):
+def test_progress_is_silent_without_a_terminal(capsys):
     with show.progress(2) as step:
         step("one")
         step("two")
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_reader_that_leaves_early_is_no_traceback():
+def test_a_closed_pipe_gives_no_traceback():
     done = subprocess.run(
         f"{sys.executable} -m gpukit.cli list | head -c 1",
         shell=True,
@@ -53,10 +53,10 @@ def test_a_reader_that_leaves_early_is_no_traceback():
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
-@pytest.mark.usefixtures("shelf")  # a hint is written down
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full exists only on Linux")  # noqa: PTH110
+@pytest.mark.usefixtures("shelf")  # `hint` records progress
 @pytest.mark.parametrize("command", ["list", "list --json", "hint block_sum"])
-def test_output_to_a_full_disk_is_a_sentence_and_the_code_of_the_machine(command):
+def test_output_to_a_full_disk_is_one_sentence_and_the_environment_exit_code(command):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
             [sys.executable, "-m", "gpukit.cli", *command.split()],
@@ -73,7 +73,7 @@ def test_output_to_a_full_disk_is_a_sentence_and_the_code_of_the_machine(command
     )
 
 
-def test_no_folder_for_temporary_files_is_a_sentence(monkeypatch, capsys):
+def test_a_missing_temporary_folder_is_reported_in_one_sentence(monkeypatch, capsys):
     def nowhere():
         raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
 

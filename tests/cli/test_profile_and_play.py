@@ -1,4 +1,4 @@
-"""`gpukit profile` and `gpukit play`: tables and pages."""
+"""`gpukit profile` and `gpukit play`."""
 
 import json
 from pathlib import Path
@@ -15,13 +15,13 @@ def test_profile_prints_a_table_for_every_launch(script, capsys):
     assert "out[i] = 0.1 * x[i]" in words
 
 
-def test_profile_json_counts_what_each_launch_asked_for(script, capsys):
+def test_profile_json_contains_the_counters_of_each_launch(script, capsys):
     assert cli.main(["profile", "--json", script(SOUND + WARNED)]) == 0
     first, second = json.loads(capsys.readouterr().out)
     assert (first["kernel"], second["kernel"]) == ("fill_kernel", "half_kernel")
 
 
-def test_profile_of_a_wrong_kernel_is_no_failure(script, capsys):
+def test_profile_of_an_incorrect_kernel_exits_with_0(script, capsys):
     assert cli.main(["profile", script(WRONG)]) == 0
 
 
@@ -33,7 +33,7 @@ def test_play_writes_a_page_for_each_launch(script, capsys):
     assert all(f"wrote {Path('pages') / name}" in words for name in names)
 
 
-def test_play_prints_what_its_pages_show_to_be_wrong(script, capsys):
+def test_play_prints_the_findings_shown_in_its_pages(script, capsys):
     cli.main(["play", script(SOUND + WRONG)])
     shown = capsys.readouterr().out
     assert "\nerror: global-race at script.py:" in shown
@@ -41,7 +41,7 @@ def test_play_prints_what_its_pages_show_to_be_wrong(script, capsys):
     assert "What to do: " in shown
 
 
-def test_play_of_sound_launches_ends_with_how_to_open_the_pages(script, capsys):
+def test_play_of_correct_launches_ends_with_how_to_open_the_pages(script, capsys):
     cli.main(["play", script(SOUND)])
     assert capsys.readouterr().out.endswith("the arrow keys step forward and back.\n")
 
@@ -52,7 +52,7 @@ def test_play_says_when_it_replaces_a_page(script, capsys):
     assert f"replaced {Path('pages') / '01_fill_kernel.html'}" in capsys.readouterr().out
 
 
-def test_play_writes_the_first_launches_only_and_runs_the_others(script, capsys):
+def test_play_records_only_the_first_launches_and_runs_the_others(script, capsys):
     text = f"for _ in range(4):\n    out[:] = 0\n    {SOUND}print(out[69])"
     assert cli.main(["play", "--launches", "2", script(text)]) == 0
     assert len(list(Path("gpukit-play").iterdir())) == 2

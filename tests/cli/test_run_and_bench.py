@@ -6,7 +6,7 @@ from gpukit import cli
 from gpukit.bench.timing import MOST_VARIED
 
 
-def test_run_gives_the_script_its_arguments_and_takes_its_exit_code(fresh_python, tmp_path):
+def test_run_passes_arguments_to_the_script_and_returns_its_exit_code(fresh_python, tmp_path):
     script = tmp_path / "s.py"
     script.write_text("import sys\nprint(sys.argv[1:])\nsys.exit(5)\n")
     done = fresh_python("-m", "gpukit.cli", "run", str(script), "--n", "3", "x")
@@ -32,10 +32,10 @@ def test_bench_prints_a_table(capsys):
     assert shown.err == ""
 
 
-def test_bench_json_holds_seconds_and_the_ratio(capsys):
+def test_bench_json_contains_seconds_and_the_ratio(capsys):
     assert cli.main(["bench", "saxpy", "--quick", "--seconds", "0.01", "--json"]) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     timing = result["timing"]
-    steady = timing["varied"] <= MOST_VARIED  # else it is compared with nothing
+    steady = timing["varied"] <= MOST_VARIED  # otherwise there is no ratio
     assert timing["low"] <= timing["paired"] <= timing["high"]
     assert result["speedup"] == (timing["paired"] if steady else None)

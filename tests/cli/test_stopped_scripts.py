@@ -1,4 +1,4 @@
-"""Scripts that --timeout or Ctrl-C ends: what was seen before, and what was not."""
+"""Scripts ended by --timeout or Ctrl-C: results before the stop, and unfinished launches."""
 
 import json
 import time
@@ -14,8 +14,8 @@ from tests.cli.watched import COMMANDS, SOUND
 
 
 @pytest.fixture
-def time_is_up_at_work(monkeypatch):
-    """Let the time of --timeout be over as soon as the script has set `sys.at_work[0]`."""
+def timeout_at_work(monkeypatch):
+    """Make --timeout expire as soon as the script sets `sys.at_work[0]`."""
     import sys
 
     monkeypatch.setattr(sys, "at_work", np.zeros(1), raising=False)
@@ -25,7 +25,7 @@ def time_is_up_at_work(monkeypatch):
             time.sleep(0.01)
         self.expired = True
         limit._interrupt()
-        while not self._over.wait(5):  # what a callback of Python's collector swallows is lost
+        while not self._over.wait(5):  # repeat: an interrupt during a finalizer is ignored
             limit._interrupt()
 
     monkeypatch.setattr(limit.TimeLimit, "_watch", watch)
@@ -40,13 +40,13 @@ fill_kernel[3, 32](out)
 """
 
 
-@pytest.mark.usefixtures("time_is_up_at_work")
+@pytest.mark.usefixtures("timeout_at_work")
 @pytest.mark.parametrize(
     "slow",
     ["sys.at_work[0] = 1; __import__('time').sleep(600)", "spin_kernel[2, 32](sys.at_work)"],
     ids=["asleep", "in a kernel"],
 )
-def test_check_that_takes_too_long_is_stopped_and_says_what_it_ran(slow, script, capsys):
+def test_check_that_times_out_reports_what_it_ran(slow, script, capsys):
     path = script(f"{ENDLESS}{slow}\n")
     assert cli.main(["check", "--timeout", "600", path]) == 1
     words = " ".join(capsys.readouterr().out.split())
@@ -61,7 +61,7 @@ def test_check_that_takes_too_long_is_stopped_and_says_what_it_ran(slow, script,
 SPIN = f"{ENDLESS}spin_kernel[2, 32](sys.at_work)\n"
 
 
-@pytest.mark.usefixtures("time_is_up_at_work")
+@pytest.mark.usefixtures("timeout_at_work")
 def test_json_of_a_stopped_check_marks_the_launch_as_partial(script, capsys):
     assert cli.main(["check", "--timeout", "600", "--json", script(SPIN)]) == 1
     report = json.loads(capsys.readouterr().out)
@@ -71,11 +71,11 @@ def test_json_of_a_stopped_check_marks_the_launch_as_partial(script, capsys):
     assert report["exit_code"] == 1
 
 
-@pytest.mark.usefixtures("time_is_up_at_work")
-def test_junit_and_html_of_a_stopped_check_say_how_far_it_came(script, tmp_path):
+@pytest.mark.usefixtures("timeout_at_work")
+def test_junit_and_html_of_a_stopped_check_state_its_progress(script, tmp_path):
     xml, page = tmp_path / "found.xml", tmp_path / "found.html"
-    given = ["--timeout", "600", "--junit", str(xml), "--html", str(page)]
-    cli.main(["check", *given, script(SPIN)])
+    options = ["--timeout", "600", "--junit", str(xml), "--html", str(page)]
+    cli.main(["check", *options, script(SPIN)])
     suite = ElementTree.fromstring(xml.read_text(encoding="utf-8"))
     (error,) = suite.iter("error")
     assert suite.get("errors") == "1"
@@ -85,9 +85,9 @@ def test_junit_and_html_of_a_stopped_check_say_how_far_it_came(script, tmp_path)
     assert "stopped by the 600 seconds of --timeout after 0 of its 2 blocks" in words
 
 
-@pytest.mark.usefixtures("time_is_up_at_work")
+@pytest.mark.usefixtures("timeout_at_work")
 @pytest.mark.parametrize("command", ["profile", "play"])
-def test_a_command_that_takes_too_long_says_which_launch_it_does_not_show(command, script, capsys):
+def test_a_command_that_times_out_names_the_unfinished_launch(command, script, capsys):
     assert cli.main([command, "--timeout", "600", script(SPIN)]) == 1
     shown = capsys.readouterr()
     assert "fill_kernel" in shown.out
@@ -96,15 +96,15 @@ def test_a_command_that_takes_too_long_says_which_launch_it_does_not_show(comman
     assert "in line" in shown.err
 
 
-@pytest.mark.usefixtures("time_is_up_at_work")
-def test_a_stopped_array_function_is_named_with_its_own_line(script, capsys):
+@pytest.mark.usefixtures("timeout_at_work")
+def test_a_stopped_array_function_is_reported_by_name(script, capsys):
     slow = """
     @cuda.vectorize(["float64(float64)"])
     def heavy(x):
         while x < 2:
             x = 1
         return x
-    heavy(np.full(1, 3.0))  # compiles it, so that the time is up while it runs
+    heavy(np.full(1, 3.0))  # compiles it, so that the timeout expires during a run
     import threading
     threading.Timer(0.5, lambda: sys.at_work.fill(1)).start()
     heavy(np.zeros(512))
@@ -117,7 +117,7 @@ def test_a_stopped_array_function_is_named_with_its_own_line(script, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(command, script, capsys):
+def test_ctrl_c_in_a_script_is_reported_and_exits_with_130(command, script, capsys):
     assert cli.main([command, script(f"{SOUND}raise KeyboardInterrupt")]) == 130
     shown = capsys.readouterr()
     words = " ".join((shown.out + shown.err).split())
@@ -125,7 +125,7 @@ def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(command, 
     assert "fill_kernel" in shown.out
 
 
-def test_a_profile_that_is_stopped_shows_one_launch_of_each_kernel_and_shape(script, capsys):
+def test_a_stopped_profile_shows_one_launch_per_kernel_and_shape(script, capsys):
     text = f"{5 * SOUND}fill_kernel[2, 32](out)\nraise KeyboardInterrupt"
     assert cli.main(["profile", script(text)]) == 130
     shown = capsys.readouterr().out
@@ -133,6 +133,6 @@ def test_a_profile_that_is_stopped_shows_one_launch_of_each_kernel_and_shape(scr
     assert "6 launches were counted; the last of each kernel and shape is shown." in shown
 
 
-def test_check_within_its_time_is_as_without_a_limit(script, capsys):
+def test_check_within_its_timeout_exits_normally(script, capsys):
     assert cli.main(["check", "--timeout", "600", script(SOUND)]) == 0
     assert "stopped" not in capsys.readouterr().out

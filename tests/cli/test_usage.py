@@ -1,4 +1,4 @@
-"""Commands and their options: help, misuse, wrong names, and the exit codes of errors."""
+"""Commands and options: help, usage errors, wrong names, exit codes of errors."""
 
 import pytest
 
@@ -49,14 +49,14 @@ MISUSE = (
 
 
 @pytest.mark.parametrize("words", MISUSE, ids=" ".join)
-def test_misuse_exits_with_2_and_shows_the_usage(words, capsys):
+def test_usage_error_exits_with_2_and_shows_the_usage(words, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(words)
     assert stop.value.code == 2
     assert "usage: gpukit" in capsys.readouterr().err
 
 
-def test_no_words_at_all_show_the_help(capsys):
+def test_no_arguments_show_the_help(capsys):
     with pytest.raises(SystemExit):
         cli.main([])
     words = capsys.readouterr().err
@@ -73,7 +73,7 @@ def test_no_words_at_all_show_the_help(capsys):
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_wrong_number_is_named_with_what_is_expected(words, says, capsys):
+def test_invalid_number_is_reported_with_what_is_expected(words, says, capsys):
     with pytest.raises(SystemExit):
         cli.main(words)
     shown = capsys.readouterr().err
@@ -81,7 +81,7 @@ def test_wrong_number_is_named_with_what_is_expected(words, says, capsys):
     assert "_" not in shown.partition("error:")[2].replace("sm_90", "")
 
 
-def test_python_m_gpukit_is_the_command(fresh_python):
+def test_python_m_gpukit_runs_the_command(fresh_python):
     done = fresh_python("-m", "gpukit", "--version")
     assert (done.returncode, done.stdout.split()[0]) == (0, "gpukit")
 
@@ -121,21 +121,19 @@ def let_list_raise(monkeypatch, error):
         (errors.LaunchError("2048 threads"), 1),
     ],
 )
-def test_an_error_of_ours_is_one_paragraph_and_a_code(monkeypatch, capsys, error, code):
+def test_a_gpukit_error_is_one_paragraph_and_an_exit_code(monkeypatch, capsys, error, code):
     let_list_raise(monkeypatch, error)
     assert cli.main(["list"]) == code
     assert capsys.readouterr().err == f"gpukit: error: {error}\n"
 
 
-def test_a_target_that_cannot_be_used_is_the_machines_fault_and_not_the_learners(
-    shelf, fresh_python
-):
+def test_an_unusable_target_exits_with_the_environment_code(shelf, fresh_python):
     done = fresh_python("-m", "gpukit.cli", "test", "guarded_map", GPUKIT_TARGET="tpu")
     assert done.returncode == 3
     assert "GPUKIT_TARGET" in done.stderr
 
 
-def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
+def test_an_unexpected_error_keeps_its_traceback(monkeypatch):
     let_list_raise(monkeypatch, ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         cli.main(["list"])

@@ -1,4 +1,4 @@
-"""`gpukit check`, `profile` and `play`: what the three do alike with a script."""
+"""Common behaviour of `gpukit check`, `profile` and `play` on scripts."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from gpukit import cli
 from tests.cli.watched import COMMANDS, SOUND
 
-# Exit codes where nothing is launched: nothing checked must not look like nothing found.
+# Exit codes without a launch: a check of nothing must not look like a check without findings.
 NOTHING = {"check": 2, "profile": 0, "play": 0}
 
 
@@ -24,7 +24,7 @@ def test_help_says_what_the_command_does(command, capsys):
 
 
 @pytest.mark.parametrize("command", ["run", *COMMANDS])
-def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(command, capsys):
+def test_a_missing_script_exits_with_2_and_one_sentence(command, capsys):
     assert cli.main([command, "not_there.py"]) == 2
     shown = capsys.readouterr()
     assert shown.err.startswith(f"gpukit: error: {command}: expected a Python script")
@@ -33,9 +33,7 @@ def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(command, capsy
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_script_that_fails_before_it_launches_is_not_said_to_launch_nothing(
-    command, script, capsys
-):
+def test_failure_before_the_first_launch_is_not_reported_as_no_launch(command, script, capsys):
     assert cli.main([command, script("fill_kernel[3, 32](out.tolist())")]) == 1
     shown = capsys.readouterr()
     assert "stopped with an error before a launch was done" in shown.out
@@ -60,7 +58,7 @@ OUTSIDE = "@cuda.jit\ndef off_kernel(out):\n    out[70] = 1\n\noff_kernel[1, 1](
     ("command", "text"),
     [*((command, BAD) for command in ("run", *COMMANDS)), ("run", OUTSIDE), ("profile", OUTSIDE)],
 )
-def test_an_error_that_names_its_line_is_told_without_a_traceback(command, text, script, capsys):
+def test_an_error_that_names_its_line_is_shown_without_a_traceback(command, text, script, capsys):
     path = script(text)
     line = 1 + Path(path).read_text(encoding="utf-8").split("\n").index(text.split("\n")[2])
     assert cli.main([command, path]) == 1
@@ -72,7 +70,7 @@ def test_an_error_that_names_its_line_is_told_without_a_traceback(command, text,
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("own", COMMANDS)
-def test_launches_that_a_script_does_with_gpukit_itself_are_not_said_to_be_none(
+def test_launches_that_the_script_itself_checks_are_not_reported_as_no_launch(
     command, own, script, capsys
 ):
     cli.main([command, script(f"import gpukit\ngpukit.{own}(collide_kernel)[1, 32](one)\n")])
@@ -82,7 +80,7 @@ def test_launches_that_a_script_does_with_gpukit_itself_are_not_said_to_be_none(
     assert (f"all launches of the script are done by gpukit.{own}." in words) is not counted
 
 
-def test_an_own_check_that_raises_is_known_to_have_launched(script, capsys):
+def test_a_check_in_the_script_that_raises_counts_as_a_launch(script, capsys):
     text = """
     import gpukit
     try:
@@ -96,9 +94,7 @@ def test_an_own_check_that_raises_is_known_to_have_launched(script, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_is_said_where_there_is_nothing_fits_the_terminal(
-    command, script, monkeypatch, capsys
-):
+def test_message_about_no_launch_fits_the_terminal(command, script, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
     cli.main([command, script("")])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
@@ -112,7 +108,7 @@ def test_a_script_gets_its_arguments(command, script, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_script_without_launches_is_said(command, script, capsys):
+def test_a_script_without_launches_is_reported(command, script, capsys):
     assert cli.main([command, script("")]) == NOTHING[command]
     words = capsys.readouterr().out.lower()
     assert "no kernel" in words
@@ -140,7 +136,7 @@ def test_json_is_all_of_standard_output_whatever_a_script_and_its_child_print(
     shown = capfd.readouterr()
     json.loads(shown.out)
     words = ("hello", "from a child", "straight to the file")
-    assert [said for said in words if said not in shown.err] == []
+    assert [output for output in words if output not in shown.err] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -155,14 +151,14 @@ def test_a_script_that_fails_exits_with_1_and_its_own_traceback(command, script,
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.costly
-def test_what_was_seen_before_a_script_failed_is_shown(command, script, capsys):
+def test_results_before_a_script_failed_are_shown(command, script, capsys):
     cli.main([command, script(SOUND + "1 / 0")])
     assert "fill_kernel" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.costly
-def test_the_exit_code_of_a_sound_script_is_its_own(command, script):
+def test_the_exit_code_of_a_correct_script_is_preserved(command, script):
     assert cli.main([command, script(SOUND + "sys.exit(5)")]) == 5
 
 
@@ -187,10 +183,10 @@ kernel[1, 1](np.zeros(1))
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_a_refusal_of_mutual_recursion_says_where_it_is(command, fresh_python, tmp_path):
+def test_error_on_mutual_recursion_gives_its_location(command, fresh_python, tmp_path):
     script = tmp_path / "mutual.py"
     script.write_text(MUTUAL)
-    said = fresh_python("-m", "gpukit.cli", command, str(script)).stderr
-    assert "File" not in said
+    output = fresh_python("-m", "gpukit.cli", command, str(script)).stderr
+    assert "File" not in output
     line = MUTUAL.splitlines().index("def even(n):")
-    assert f"mutual.py:{line} in even" in said
+    assert f"mutual.py:{line} in even" in output

@@ -1,4 +1,4 @@
-"""What commands print fits the terminal: no line too long, no word broken, nothing left out."""
+"""Output of commands fits the terminal: no long lines, broken words or omissions."""
 
 import contextlib
 import re
@@ -16,9 +16,9 @@ FAULTY = doctor.Machine(
     cores=1, cache_folder="/c", cache_error="Permission denied", reason="no NVIDIA driver was found"
 )
 FOLDERS = [doctor.folders.Folder("compiled kernels", "/home/reader/.cache/gpukit", 9, 12345, True)]
-# What a profile says where it shows fewer of the columns beside the source.
+# Words with which a profile explains that it shows fewer columns.
 LEFT_OUT = set("A Not shown for lack of space wider terminal shows them".split())
-# Commands that change nothing: what they print at 100 columns they print at fewer.
+# Read-only commands, whose words must be the same at 100 columns and at fewer.
 COMMANDS = (
     "list",
     "hint brighten 1",
@@ -35,7 +35,7 @@ HELP = ["--help", *(f"{name} --help" for name in parser.build().commands)]
 
 
 def measured(comparison, _budget):
-    """What `bench` would find out about a case, without timing it."""
+    """Return a result of `bench` for a case without timing it."""
     spread = timing.Timing(0.000123, 0.0456, 9)
     return timing.Result(
         comparison.name,
@@ -52,14 +52,14 @@ def measured(comparison, _budget):
 
 @pytest.fixture
 def printed(tmp_path, monkeypatch, capsys, compiled):
-    """Run a command in a terminal so many columns wide; return what it prints."""
+    """Return a function that runs a command at a given terminal width and returns its output."""
     (tmp_path / "script.py").write_text(RACE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(doctor, "look", lambda: FAULTY)
     monkeypatch.setattr(doctor.folders, "look", lambda _: FOLDERS)
     monkeypatch.setattr(ceilings, "measure", lambda: ceilings.Ceilings(1e10, 1e11, "a copy"))
     monkeypatch.setattr(timing, "run", measured)
-    monkeypatch.setattr(progress, "hint_shown", lambda *_: None)  # writes to the learner's file
+    monkeypatch.setattr(progress, "hint_shown", lambda *_: None)  # it would record progress
 
     def run(command, columns):
         monkeypatch.setenv("COLUMNS", str(columns))
@@ -72,13 +72,13 @@ def printed(tmp_path, monkeypatch, capsys, compiled):
 
 
 def words(text):
-    """The words of a text; numbers are left out, for a profile says some of them once."""
+    """Return the words of a text without numbers, some of which a profile prints only once."""
     return set(re.findall(r"[^\W\d]\w*", text))
 
 
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("command", [*COMMANDS, *WRONG, *HELP])
-def test_output_fits_the_terminal_and_loses_and_breaks_no_word(command, width, printed):
+def test_output_fits_the_terminal_without_losing_or_breaking_words(command, width, printed):
     wide, narrow = printed(command, 100), printed(command, width)
     assert wide.strip()
     assert [line for line in narrow.splitlines() if len(line) > width] == []
@@ -86,7 +86,7 @@ def test_output_fits_the_terminal_and_loses_and_breaks_no_word(command, width, p
     assert words(narrow) - words(wide) - LEFT_OUT == set()
 
 
-def test_list_takes_a_line_or_two_for_an_exercise(printed):
+def test_list_uses_one_or_two_lines_per_exercise(printed):
     assert len(printed("list", 80).splitlines()) < 2 * len(catalogue.every())
 
 
@@ -97,8 +97,8 @@ def test_bench_keeps_its_numbers_with_their_units(width, printed):
     assert "45.6 ms" in shown
 
 
-def test_bench_takes_two_lines_for_a_product_of_matrices(printed):
-    """A size is not broken, and what gives way is what costs the fewest lines."""
+def test_bench_uses_two_lines_for_a_matrix_product(printed):
+    """Sizes are not broken; the columns that save the most lines are wrapped."""
     lines = printed("bench matmul", 80).splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("matmul_uncoalesced"))
     assert "512x512x512" in lines[first]
@@ -115,7 +115,7 @@ def test_an_error_that_names_its_line_fits_the_terminal_that_it_is_printed_in(co
     assert str(error).split() == f"s.py:3 in k > x = 1 {long} What to do: {long}".split()
 
 
-def test_output_to_a_file_is_one_line_a_row(printed, monkeypatch, capsys):
+def test_output_to_a_file_is_one_line_per_row(printed, monkeypatch, capsys):
     monkeypatch.delenv("COLUMNS", raising=False)
     cli.main(["list"])
     titles = [exercise.title for exercise in catalogue.every()]

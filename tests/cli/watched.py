@@ -1,4 +1,4 @@
-"""Scripts that tests let the commands check, profile and play: their first lines, and launches."""
+"""Parts of scripts for check, profile and play: first lines and launches."""
 
 from tests.checked.scripts import KERNELS
 
