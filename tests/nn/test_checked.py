@@ -1,4 +1,4 @@
-"""A whole training step in checked mode: every launch watched, nothing found."""
+"""Complete training steps in checked mode have no findings."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Checkpoints: who goes on from one trains bit for bit as if nothing had happened."""
+"""Checkpoints: bit-identical resumption, failed saves, files that do not match."""
 
 import io
 
@@ -36,7 +36,7 @@ def run(model, optimizer, epochs):
 
 
 @pytest.mark.slow
-def test_a_training_goes_on_bit_for_bit(tmp_path):
+def test_resumed_training_is_bit_identical(tmp_path):
     model, parameters, optimizer = training()
     run(model, optimizer, range(2))
     nn.save(tmp_path / "half", parameters, optimizer, epoch=2)
@@ -49,7 +49,7 @@ def test_a_training_goes_on_bit_for_bit(tmp_path):
         np.testing.assert_array_equal(others.state()[name], array, err_msg=name)
 
 
-def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+def test_a_failed_save_keeps_the_old_checkpoint(tmp_path, monkeypatch):
     _, parameters, optimizer = training()
     nn.save(tmp_path / "saved", parameters, optimizer, epoch=1)
 
@@ -62,7 +62,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkey
     assert nn.load(tmp_path / "saved", parameters, optimizer) == {"epoch": 1}
 
 
-def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(tmp_path):
+def test_a_checkpoint_of_another_model_is_rejected_without_changes(tmp_path):
     _, parameters, optimizer = training()
     nn.save(tmp_path / "saved", parameters, optimizer)
     other = nn.Parameters(nn.Sequential(nn.Linear(4, 3)), seed=9)
@@ -73,7 +73,7 @@ def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(tmp_path):
 
 
 def damaged(whole):
-    """What may stand in the place of a checkpoint, by what it is."""
+    """Return invalid contents of a checkpoint file, by description."""
     flipped = bytearray(whole)
     flipped[200] ^= 255
     array, foreign, pickled = io.BytesIO(), io.BytesIO(), io.BytesIO()
@@ -93,7 +93,7 @@ def damaged(whole):
 
 
 @pytest.mark.parametrize("how", damaged(bytes(300)))
-def test_a_file_that_is_no_checkpoint_is_named_and_kept_and_changes_nothing(how, tmp_path):
+def test_a_file_that_is_no_checkpoint_is_rejected_and_kept(how, tmp_path):
     _, parameters, optimizer = training()
     saved = tmp_path / "saved"
     nn.save(saved, parameters, optimizer)
@@ -105,7 +105,7 @@ def test_a_file_that_is_no_checkpoint_is_named_and_kept_and_changes_nothing(how,
     np.testing.assert_array_equal(launch.to_host(parameters.value), held)
 
 
-def test_a_checkpoint_of_another_optimizer_is_refused_and_changes_nothing(tmp_path):
+def test_a_checkpoint_of_another_optimizer_is_rejected_without_changes(tmp_path):
     _, parameters, optimizer = training()
     nn.save(tmp_path / "saved", parameters, optimizer)
     _, others, _ = training()
@@ -115,7 +115,7 @@ def test_a_checkpoint_of_another_optimizer_is_refused_and_changes_nothing(tmp_pa
     assert (launch.to_host(others.value) == 1).all()
 
 
-def test_fit_refuses_a_checkpoint_without_losses_and_changes_nothing(tmp_path):
+def test_fit_rejects_a_checkpoint_without_losses_and_changes_nothing(tmp_path):
     _, parameters, optimizer = training()
     nn.save(tmp_path / "saved", parameters, optimizer)
     model, others, other = training()

@@ -1,4 +1,4 @@
-"""Layers made of layers."""
+"""Container layers: Sequential, Residual."""
 
 import numpy as np
 import pytest
@@ -6,39 +6,39 @@ import pytest
 from gpukit import cuda, launch, nn
 
 
-def given(*shape):
+def inputs(*shape):
     return cuda.to_device(np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape))
 
 
-def test_a_layer_that_refuses_its_input_is_named_with_what_it_got():
+def test_a_layer_that_rejects_its_input_is_named_with_the_shape_it_got():
     model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(5, 2))
     nn.Parameters(model, seed=0)
     words = r"layer 2, Linear, given x of shape \(2, 3\) and dtype float32: linear: expected"
     with pytest.raises(ValueError, match=words):
-        model.forward(given(2, 4))
+        model.forward(inputs(2, 4))
 
 
-def test_layers_inside_of_layers_are_named_from_the_outside_in():
+def test_nested_layers_are_named_from_the_outside_in():
     model = nn.Sequential(nn.ReLU(), nn.Residual(nn.ReLU(), nn.Linear(5, 4)))
     nn.Parameters(model, seed=0)
     with pytest.raises(ValueError, match=r"layer 1, Residual, .*layer 1, Linear, given x of shape"):
-        model.forward(given(2, 4))
+        model.forward(inputs(2, 4))
 
 
-def test_names_of_parameters_say_where_a_layer_stands():
+def test_parameter_names_contain_the_path_of_their_layer():
     model = nn.Sequential(nn.Linear(2, 3), nn.Residual(nn.ReLU(), nn.Linear(3, 3, bias=False)))
     names = nn.Parameters(model, seed=0).names
     assert names == ["0.weight", "0.bias", "1.0.1.weight"]
 
 
-def test_parameters_count_the_numbers_that_are_learned():
+def test_parameter_count_is_the_number_of_trainable_values():
     assert len(nn.Parameters(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm(3)), seed=0)) == 15
 
 
-def test_a_residual_adds_what_its_layers_make_to_what_they_got():
+def test_a_residual_adds_the_output_of_its_layers_to_their_input():
     layer = nn.Residual(nn.ReLU())
-    out, _ = layer.forward(given(2, 3))
-    np.testing.assert_array_equal(launch.to_host(out), 2 * launch.to_host(given(2, 3)))
+    out, _ = layer.forward(inputs(2, 3))
+    np.testing.assert_array_equal(launch.to_host(out), 2 * launch.to_host(inputs(2, 3)))
 
 
 def test_the_same_seed_gives_the_same_weights():
@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_weights():
     assert (first != other).any()
 
 
-def test_layers_before_the_first_that_learns_are_left_out_of_the_backward():
+def test_backward_skips_layers_before_the_first_trainable_one():
     model = nn.Sequential(nn.Flatten(), nn.Linear(6, 4, first=True), nn.ReLU())
     parameters = nn.Parameters(model, seed=0)
     out, saved = model.forward(cuda.to_device(np.ones((2, 3, 2), np.float32)))

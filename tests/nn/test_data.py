@@ -1,4 +1,4 @@
-"""Batches: every example once an epoch, in an order that seed and epoch decide."""
+"""Batches: every example once per epoch, in an order determined by seed and epoch."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def batches(loader, epoch):
     return [(launch.to_host(x).copy(), launch.to_host(y).copy()) for x, y in loader.epoch(epoch)]
 
 
-def test_every_example_comes_once_an_epoch_with_its_label():
+def test_every_example_occurs_once_per_epoch_with_its_label():
     loader = nn.Loader(EXAMPLES, LABELS, batch=4)
     seen = batches(loader, 0)
     numbers = np.concatenate([x[:, 0, 0] for x, _ in seen]) / 6
@@ -22,7 +22,7 @@ def test_every_example_comes_once_an_epoch_with_its_label():
     np.testing.assert_array_equal(np.concatenate([y for _, y in seen]), numbers % 5)
 
 
-def test_the_last_batch_holds_what_is_left():
+def test_the_last_batch_contains_the_remainder():
     loader = nn.Loader(EXAMPLES, LABELS, batch=4)
     assert [len(x) for x, _ in batches(loader, 0)] == [4, 4, 4, 4, 4, 3]
     assert len(loader) == 6
@@ -38,7 +38,7 @@ def test_a_batch_may_be_larger_than_the_data():
     assert (len(x), len(y)) == (N, N)
 
 
-def test_the_order_hangs_on_seed_and_epoch_alone():
+def test_the_order_depends_only_on_seed_and_epoch():
     def order(seed, epoch):
         loader = nn.Loader(EXAMPLES, LABELS, batch=100, seed=seed)
         return batches(loader, epoch)[0][0][:, 0, 0].tolist()
@@ -48,12 +48,12 @@ def test_the_order_hangs_on_seed_and_epoch_alone():
     assert order(1, 2) != order(2, 2)
 
 
-def test_without_shuffling_the_order_is_that_of_the_data():
+def test_the_order_is_that_of_the_data_without_shuffling():
     ((x, _),) = batches(nn.Loader(EXAMPLES, LABELS, batch=100, shuffle=False), 3)
     np.testing.assert_array_equal(x, EXAMPLES)
 
 
-def test_tokens_and_a_label_for_each_of_them_come_as_int32():
+def test_tokens_and_their_labels_are_int32():
     tokens = np.arange(40, dtype=np.int32).reshape(8, 5)
     seen = batches(nn.Loader(tokens, tokens + 1, batch=3), 0)
     x, y = (np.concatenate(part) for part in zip(*seen, strict=True))
@@ -62,13 +62,13 @@ def test_tokens_and_a_label_for_each_of_them_come_as_int32():
     np.testing.assert_array_equal(y, x + 1)
 
 
-def test_bits_that_would_be_nan_as_a_number_come_through():
+def test_nan_bit_patterns_in_integers_are_preserved():
     tokens = np.array([[0x7FC01234], [0x7F800001], [-1]], np.int32)
     ((x, _),) = batches(nn.Loader(tokens, np.zeros(3, int), batch=3, shuffle=False), 0)
     np.testing.assert_array_equal(x, tokens)
 
 
-def test_examples_of_two_kinds_come_together():
+def test_examples_with_two_inputs_are_batched_together():
     other = EXAMPLES[:, 0].astype(np.float64)
     ((x, also), label), *_ = nn.Loader((EXAMPLES, other), LABELS, batch=4).epoch(0)
     np.testing.assert_array_equal(launch.to_host(x)[:, 0], launch.to_host(also))
@@ -98,7 +98,7 @@ def test_an_epoch_may_begin_in_its_middle():
         ),
     ],
 )
-def test_what_cannot_be_trained_on_is_refused(change, error, words):
-    given = {"examples": EXAMPLES, "labels": LABELS, "batch": 4, "classes": 5} | change
+def test_invalid_data_is_rejected(change, error, words):
+    arguments = {"examples": EXAMPLES, "labels": LABELS, "batch": 4, "classes": 5} | change
     with pytest.raises(error, match=words):
-        nn.Loader(**given)
+        nn.Loader(**arguments)

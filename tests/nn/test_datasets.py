@@ -1,4 +1,4 @@
-"""Data that needs no download, and text as numbers."""
+"""Built-in datasets, and text as tokens."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def test_digits_are_images_and_labels_to_learn_and_to_test():
     assert set(answers) == set(range(10))
 
 
-def test_every_digit_is_tested_in_one_split():
+def test_every_digit_is_in_the_test_set_of_exactly_one_split():
     tested = np.concatenate([nn.digits(split)[1][0] for split in range(4)])
     whole = np.concatenate([part[0] for part in nn.digits(0)])
     assert len(tested) == 1797
@@ -27,13 +27,13 @@ def test_there_is_no_fifth_split():
         nn.digits(4)
 
 
-def test_text_is_english_and_the_same_each_time():
+def test_text_is_english_and_deterministic():
     assert 30_000 < len(nn.text()) < 80_000
     assert nn.text().count(" the ") > 100
     assert nn.text() == nn.text()
 
 
-def test_characters_come_back_from_their_numbers():
+def test_encoded_text_decodes_to_itself():
     characters = nn.Characters("hello world")
     tokens = characters.encode("low")
     assert characters.decode(tokens) == "low"
@@ -41,18 +41,18 @@ def test_characters_come_back_from_their_numbers():
     assert len(characters) == 8
 
 
-def test_a_character_that_was_not_there_is_named():
+def test_an_unknown_character_is_named():
     with pytest.raises(ValueError, match="got 'z'"):
         nn.Characters("abc").encode("abz")
 
 
-def test_windows_are_all_pieces_and_what_follows_each_token():
+def test_windows_are_all_sequences_with_their_next_tokens():
     pieces, following = nn.windows([5, 6, 7, 8, 9], 3)
     assert pieces.tolist() == [[5, 6, 7], [6, 7, 8]]
     assert following.tolist() == [[6, 7, 8], [7, 8, 9]]
 
 
 @pytest.mark.parametrize("length", [0, 5])
-def test_a_window_needs_a_token_that_follows(length):
+def test_a_window_needs_a_next_token(length):
     with pytest.raises(ValueError, match=f"windows: expected length from 1 to 4, got {length}"):
         nn.windows([5, 6, 7, 8, 9], length)

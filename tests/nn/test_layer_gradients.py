@@ -1,4 +1,4 @@
-"""Every layer's gradients against slopes measured in float64."""
+"""Gradients of every layer against finite differences in float64."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ LAYERS = {
 
 
 class Pair:
-    """A layer of two inputs as one of the inputs beside each other, (N, T + S, width)."""
+    """A layer of two inputs, wrapped to take them concatenated as (N, T + S, width)."""
 
     def __init__(self, layer, split):
         self.layers, self.split = (layer,), split
@@ -67,7 +67,7 @@ LAYERS |= {
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.costly
 @pytest.mark.slow
-def test_gradients_of_a_layer_are_its_slopes(name):
+def test_gradients_of_a_layer_match_finite_differences(name):
     make, shape = LAYERS[name]
     rng, layer = np.random.default_rng(7), make()
     nn.Parameters(layer, seed=3, dtype=np.float64)
@@ -79,7 +79,7 @@ def test_gradients_of_a_layer_are_its_slopes(name):
             parameter.value.copy_to_device(weight)
             parameter.grad.copy_to_device(np.full_like(weight, np.nan))
         for count in counts:
-            count.value[...] = 0  # every call hides the same numbers
+            count.value[...] = 0  # dropout uses the same mask in every call
         return layer.forward(cuda.to_device(x))
 
     def backward(grad, *inputs):
@@ -92,7 +92,7 @@ def test_gradients_of_a_layer_are_its_slopes(name):
     assert gpukit.gradcheck(lambda *inputs: run(*inputs)[0], backward, inputs, rtol=1e-5)
 
 
-def test_gradient_of_an_embedding_adds_up_what_a_token_got():
+def test_gradient_of_an_embedding_sums_over_occurrences_of_a_token():
     layer = nn.Embedding(5, 3)
     nn.Parameters(layer, seed=0, dtype=np.float64)
     _, saved = layer.forward(cuda.to_device(np.array([[1, 4], [1, 0]], np.int32)))
@@ -119,7 +119,7 @@ def test_the_first_layer_of_a_model_returns_no_gradient_of_x(make):
 
 
 @pytest.mark.slow
-def test_gradients_of_an_encoder_and_decoder_are_their_slopes():
+def test_gradients_of_an_encoder_and_decoder_match_finite_differences():
     rng, model = np.random.default_rng(7), nn.Transformer(4, 3, 2, 2, 1)
     parameters = nn.Parameters(model, seed=3, dtype=np.float64)
     pair = tuple(cuda.to_device(rng.integers(0, 4, (2, n)).astype(np.int32)) for n in (3, 2))

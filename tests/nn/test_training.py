@@ -1,4 +1,4 @@
-"""`nn.fit`: what it does in a step, what it keeps, and what it says when a training breaks."""
+"""`nn.fit`: training steps, checkpoints, Ctrl-C, and errors during training."""
 
 import os
 import signal
@@ -13,20 +13,20 @@ from gpukit import cuda, errors, launch, nn
 
 RNG = np.random.default_rng(5)
 X, LABELS = RNG.standard_normal((41, 6), np.float32), RNG.integers(0, 3, 41)
-STEPS = 6  # of an epoch: five batches of 8, and one of a single example
+STEPS = 6  # per epoch: five batches of 8, and one of a single example
 
 
 def training(**changes):
     model = nn.Sequential(nn.Linear(6, 8, first=True), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3))
     parameters = nn.Parameters(model, seed=0)
     optimizer = nn.AdamW(parameters, lr=nn.cosine(1e-2, steps=30, warmup=3))
-    given = {"epochs": 3, "report": False} | changes
-    return model, optimizer, nn.Loader(X, LABELS, batch=8, seed=1), given
+    options = {"epochs": 3, "report": False} | changes
+    return model, optimizer, nn.Loader(X, LABELS, batch=8, seed=1), options
 
 
 def fitted(**changes):
-    model, optimizer, loader, given = training(**changes)
-    return optimizer.parameters.state(), nn.fit(model, optimizer, loader, **given), optimizer
+    model, optimizer, loader, options = training(**changes)
+    return optimizer.parameters.state(), nn.fit(model, optimizer, loader, **options), optimizer
 
 
 def assert_same(state, other):
@@ -37,7 +37,7 @@ def assert_same(state, other):
 # --- The loop --------------------------------------------------------------------------------
 
 
-def test_fit_makes_the_steps_that_a_loop_by_hand_makes():
+def test_fit_is_equivalent_to_an_explicit_loop():
     model, optimizer, loader, _ = training()
     losses = []
     for epoch in range(3):
@@ -52,7 +52,7 @@ def test_fit_makes_the_steps_that_a_loop_by_hand_makes():
     assert_same(optimizer.parameters.state(), other.parameters.state())
 
 
-def test_the_loss_of_a_network_that_learns_falls():
+def test_the_loss_decreases_during_training():
     model = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3))
     parameters, loader = nn.Parameters(model, seed=0), nn.Loader(X, LABELS, batch=8)
     history = nn.fit(model, nn.AdamW(parameters, lr=0.05), loader, epochs=60, report=False)
@@ -60,27 +60,27 @@ def test_the_loss_of_a_network_that_learns_falls():
 
 
 def test_gradients_are_clipped():
-    model, optimizer, loader, given = training(clip=1e-3, epochs=1)
-    nn.fit(model, optimizer, loader, **given)
+    model, optimizer, loader, options = training(clip=1e-3, epochs=1)
+    nn.fit(model, optimizer, loader, **options)
     norm = np.linalg.norm(launch.to_host(optimizer.parameters.grad))
     assert norm == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_accuracy_is_taken_after_each_epoch_without_dropout():
-    model, optimizer, loader, given = training(validate=(X, LABELS))
-    history = nn.fit(model, optimizer, loader, **given)
+def test_accuracy_is_evaluated_after_each_epoch_without_dropout():
+    model, optimizer, loader, options = training(validate=(X, LABELS))
+    history = nn.fit(model, optimizer, loader, **options)
     assert len(history.accuracies) == 3
     assert history.accuracies[-1] == nn.accuracy(model, X, LABELS)
 
 
-def test_reports_see_the_losses_until_now():
+def test_report_callbacks_get_the_losses_so_far():
     seen = []
     fitted(report=lambda history: seen.append(len(history.losses)))
     assert {STEPS, 2 * STEPS, 3 * STEPS} <= set(seen)
     assert sorted(set(seen)) == seen
 
 
-def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(capsys):
+def test_progress_is_one_line_per_epoch_without_a_terminal(capsys):
     fitted(report=True, validate=(X, LABELS))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
@@ -100,7 +100,7 @@ def test_a_history_is_shown_in_one_line():
 # --- Checkpoints -----------------------------------------------------------------------------
 
 
-def test_a_training_that_was_saved_goes_on_bit_for_bit(tmp_path):
+def test_training_resumed_from_a_checkpoint_is_bit_identical(tmp_path):
     whole, history, optimizer = fitted(epochs=3)
     _, _, _ = fitted(epochs=2, checkpoint=tmp_path / "saved")
     _, resumed, other = fitted(epochs=3, checkpoint=tmp_path / "saved")
@@ -108,33 +108,33 @@ def test_a_training_that_was_saved_goes_on_bit_for_bit(tmp_path):
     assert_same(optimizer.parameters.state(), other.parameters.state())
 
 
-def test_a_training_that_is_complete_is_not_repeated(tmp_path):
+def test_completed_training_is_not_repeated(tmp_path):
     _, _, optimizer = fitted(checkpoint=tmp_path / "saved")
     _, history, other = fitted(checkpoint=tmp_path / "saved")
     assert len(history.losses) == 3 * STEPS
     assert_same(optimizer.parameters.state(), other.parameters.state())
 
 
-def test_fewer_epochs_than_the_checkpoint_has_made_are_refused_and_nothing_changes(tmp_path):
+def test_fewer_epochs_than_in_the_checkpoint_are_rejected_without_changes(tmp_path):
     fitted(epochs=2, checkpoint=tmp_path / "saved")
     saved = (tmp_path / "saved").read_bytes()
-    model, optimizer, loader, given = training(epochs=1, checkpoint=tmp_path / "saved")
+    model, optimizer, loader, options = training(epochs=1, checkpoint=tmp_path / "saved")
     before = optimizer.parameters.state()
     words = r"at most 6 steps, which is what epochs=1 asks for, got one that has made 12\. Ask for"
     with pytest.raises(errors.CheckpointError, match=words):
-        nn.fit(model, optimizer, loader, **given)
+        nn.fit(model, optimizer, loader, **options)
     assert_same(optimizer.parameters.state(), before)
     assert (tmp_path / "saved").read_bytes() == saved
 
 
 def press_ctrl_c(history):
-    """A report that interrupts the training at the end of its first epoch."""
+    """A report callback that interrupts training at the end of its first epoch."""
     if len(history.losses) == STEPS:
         signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_the_step_saves_and_raises(tmp_path):
+def test_ctrl_c_completes_the_step_saves_and_raises(tmp_path):
     _, uninterrupted, _ = fitted()
     words = r"after step 7 of 18\. The same call resumes from there: it is saved in .*saved\."
     with pytest.raises(KeyboardInterrupt, match=words) as stopped:
@@ -147,17 +147,17 @@ def test_ctrl_c_ends_the_step_saves_and_raises(tmp_path):
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_without_a_checkpoint_leaves_the_model_as_it_is_after_the_step():
-    model, optimizer, loader, given = training(report=press_ctrl_c)
+def test_ctrl_c_without_a_checkpoint_leaves_the_model_after_a_complete_step():
+    model, optimizer, loader, options = training(report=press_ctrl_c)
     with pytest.raises(KeyboardInterrupt, match=r"step 7 of 18\. The model keeps what it has"):
-        nn.fit(model, optimizer, loader, **given)
-    other, others, first, given = training(epochs=1)
-    nn.fit(other, others, FirstSteps(first, STEPS + 1), **given)
+        nn.fit(model, optimizer, loader, **options)
+    other, others, first, options = training(epochs=1)
+    nn.fit(other, others, FirstSteps(first, STEPS + 1), **options)
     assert_same(others.parameters.state(), optimizer.parameters.state())
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_in_the_last_step_raises_too(tmp_path):
+def test_ctrl_c_in_the_last_step_raises(tmp_path):
     def press_at_the_end(history):
         if len(history.losses) == history.steps:
             signal.raise_signal(signal.SIGINT)
@@ -181,7 +181,7 @@ def test_a_second_ctrl_c_raises_at_once():
     assert seen[-1] == STEPS
 
 
-def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it():
+def test_an_ignored_sigint_stays_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _, history, _ = fitted(report=lambda _: os.kill(os.getpid(), signal.SIGINT))
@@ -195,14 +195,14 @@ import sys
 import numpy as np
 from tests.nn.test_training import training, X, LABELS
 from gpukit import nn
-model, optimizer, loader, given = training(epochs=int(sys.argv[2]), every=1)
+model, optimizer, loader, options = training(epochs=int(sys.argv[2]), every=1)
 print("ready", flush=True)
-nn.fit(model, optimizer, loader, checkpoint=sys.argv[1], **given)
+nn.fit(model, optimizer, loader, checkpoint=sys.argv[1], **options)
 """
 
 
 @pytest.mark.slow
-def test_a_training_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path):
+def test_killed_training_resumes_bit_identically(tmp_path):
     saved, rng = tmp_path / "saved", np.random.default_rng(0)
     for _ in range(int(os.environ.get("KILLS", "3"))):
         process = subprocess.Popen(
@@ -212,7 +212,7 @@ def test_a_training_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path):
         time.sleep(rng.uniform(0.1, 1.0))
         process.kill()
         process.communicate()
-    model, optimizer, loader, given = training()
+    model, optimizer, loader, options = training()
     losses = nn.load(saved, optimizer.parameters, optimizer)["losses"] if saved.exists() else []
     epochs = len(losses) // STEPS + 2
     _, resumed, optimizer = fitted(epochs=epochs, checkpoint=saved)
@@ -221,11 +221,11 @@ def test_a_training_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path):
     assert_same(optimizer.parameters.state(), other.parameters.state())
 
 
-# --- What goes wrong -------------------------------------------------------------------------
+# --- Errors ----------------------------------------------------------------------------------
 
 
 class Breaks:
-    """A layer that gives NaN for its batch of one example, in one of its epochs."""
+    """A layer that returns NaN for a batch of one example in one epoch."""
 
     def __init__(self, calls):
         self.batches, self.calls = nn.Buffer((), 0, on_host=True), calls
@@ -240,7 +240,7 @@ class Breaks:
         return grad
 
 
-def test_a_nan_names_step_and_layer_and_the_weights_are_those_before():
+def test_a_nan_is_reported_with_step_and_layer_and_the_weights_are_restored():
     model = nn.Sequential(nn.Linear(6, 8, first=True), Breaks(9), nn.Linear(8, 3))
     parameters = nn.Parameters(model, seed=0)
     optimizer, loader = nn.AdamW(parameters), nn.Loader(X, LABELS, batch=8, seed=1)
@@ -255,7 +255,7 @@ def test_a_nan_names_step_and_layer_and_the_weights_are_those_before():
 
 
 class FirstSteps:
-    """The first batches of a loader, across its epochs, as one epoch."""
+    """The first batches of a loader, across epochs, as one epoch."""
 
     def __init__(self, loader, count):
         self.loader, self.count, self.most = loader, count, loader.most
@@ -268,39 +268,39 @@ class FirstSteps:
             yield next(self.loader.epoch(*divmod(step, len(self.loader))))
 
 
-def test_a_rate_that_is_too_high_is_said_to_be():
-    model, _, loader, given = training()
+def test_a_learning_rate_that_is_too_high_is_reported():
+    model, _, loader, options = training()
     parameters = nn.Parameters(model, seed=0)
     with pytest.raises(FloatingPointError, match="a lower lr"):
-        nn.fit(model, nn.SGD(parameters, lr=1e20), loader, **given)
+        nn.fit(model, nn.SGD(parameters, lr=1e20), loader, **options)
     assert np.isfinite(launch.to_host(parameters.value)).all()
 
 
-def test_what_broke_is_not_saved(tmp_path):
-    model, _, loader, given = training(checkpoint=tmp_path / "saved", every=1)
+def test_a_failed_step_is_not_saved(tmp_path):
+    model, _, loader, options = training(checkpoint=tmp_path / "saved", every=1)
     optimizer = nn.SGD(nn.Parameters(model, seed=0), lr=1e20)
     with pytest.raises(FloatingPointError):
-        nn.fit(model, optimizer, loader, **given)
+        nn.fit(model, optimizer, loader, **options)
     if (tmp_path / "saved").exists():
         nn.load(tmp_path / "saved", optimizer.parameters, optimizer)
         assert np.isfinite(launch.to_host(optimizer.parameters.value)).all()
 
 
-def test_labels_that_the_model_has_no_output_for_are_refused():
-    model, optimizer, _, given = training()
+def test_labels_without_a_model_output_are_rejected():
+    model, optimizer, _, options = training()
     loader = nn.Loader(X, LABELS + 7, batch=8)
     with pytest.raises(ValueError, match=r"fit: expected labels below 3, .* got 9"):
-        nn.fit(model, optimizer, loader, **given)
+        nn.fit(model, optimizer, loader, **options)
 
 
-def test_examples_of_another_shape_name_the_layer_that_refused_them():
-    model, optimizer, _, given = training()
+def test_examples_of_another_shape_are_rejected_naming_the_layer():
+    model, optimizer, _, options = training()
     words = r"layer 0, Linear, given x of shape \(8, 5\)"
     with pytest.raises(ValueError, match=words):
-        nn.fit(model, optimizer, nn.Loader(X[:, :5].copy(), LABELS, batch=8), **given)
+        nn.fit(model, optimizer, nn.Loader(X[:, :5].copy(), LABELS, batch=8), **options)
 
 
-def test_batch_norm_names_itself_where_a_batch_has_one_example():
+def test_a_batch_of_one_example_is_rejected_naming_the_batch_norm_layer():
     model = nn.Sequential(nn.Linear(6, 3), nn.BatchNorm(3))
     optimizer = nn.SGD(nn.Parameters(model, seed=0), lr=0.1)
     with pytest.raises(ValueError, match=r"layer 1, BatchNorm, given x of shape \(1, 3\)"):

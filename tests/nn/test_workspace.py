@@ -1,4 +1,4 @@
-"""Memory that steps share: the same arrays each time, never one for two."""
+"""Workspaces: steps reuse arrays, without aliasing within a step."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def address(array):
     return array.__cuda_array_interface__["data"][0]
 
 
-def test_the_same_work_gets_the_same_memory_each_time():
+def test_repeated_steps_reuse_the_same_memory():
     x, workspace = ones(9), nn.Workspace()
     with workspace:
         first = address(gpukit.relu(x))
@@ -24,7 +24,7 @@ def test_the_same_work_gets_the_same_memory_each_time():
         assert address(gpukit.relu(x)) == first
 
 
-def test_two_results_of_one_step_lie_apart():
+def test_two_results_of_one_step_do_not_overlap():
     x, workspace = ones(9), nn.Workspace()
     with workspace:
         assert address(gpukit.relu(x)) != address(gpukit.relu(x))
@@ -38,7 +38,7 @@ def test_results_outside_of_a_step_are_new():
     assert address(kept) != inside
 
 
-def test_numpy_arrays_come_from_it_too():
+def test_numpy_arrays_are_allocated_from_the_workspace():
     x, workspace = np.ones(9, np.float32), nn.Workspace()
     with workspace:
         first = gpukit.relu(x)
@@ -46,7 +46,7 @@ def test_numpy_arrays_come_from_it_too():
         assert gpukit.relu(x) is first
 
 
-def test_a_batch_of_another_size_leaves_the_arrays_of_the_others():
+def test_another_batch_size_does_not_evict_arrays():
     workspace = nn.Workspace()
     for n in (9, 4, 9, 4, 9):
         with workspace:
@@ -54,7 +54,7 @@ def test_a_batch_of_another_size_leaves_the_arrays_of_the_others():
     assert workspace.made == 2
 
 
-def test_a_workspace_inside_of_another_leaves_the_outer_one_its_arrays():
+def test_a_nested_workspace_does_not_affect_the_outer_one():
     x, outer, inner = ones(9), nn.Workspace(), nn.Workspace()
     with outer:
         first = gpukit.relu(x)
@@ -98,15 +98,15 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.costly
-def test_no_step_after_the_first_makes_an_array_or_copies_one_to_the_host(name, monkeypatch):
+def test_steps_after_the_first_allocate_nothing_and_copy_nothing_to_the_host(name, monkeypatch):
     counted = []
 
     def count(owner, called):
         plain = getattr(owner, called)
 
-        def counting(*given, **named):
+        def counting(*arguments, **named):
             counted.append(called)
-            return plain(*given, **named)
+            return plain(*arguments, **named)
 
         monkeypatch.setattr(owner, called, counting)
 
@@ -128,4 +128,4 @@ def test_no_step_after_the_first_makes_an_array_or_copies_one_to_the_host(name, 
             optimizer.step()
     assert not counted
     launch.to_host(loss)
-    assert counted == ["copy_to_host"]  # it would have been seen
+    assert counted == ["copy_to_host"]  # the counter works
