@@ -1,4 +1,4 @@
-"""Widgets in a page of their own, in a browser without any network, and modules under node."""
+"""Widgets on a page in a browser without network access, and JavaScript modules under node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THEMES = {"light": ("#ffffff", "#111111"), "dark": ("#111111", "#eeeeee")}
 
 
 def page_of(widget: widgets.Widget, theme: str = "light") -> str:
-    """The page around a widget, with styles that must stay outside it."""
+    """Return a page with a widget, whose styles must not affect the widget."""
     paper, ink = THEMES[theme]
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>A lesson</title>'
@@ -26,7 +26,7 @@ def page_of(widget: widgets.Widget, theme: str = "light") -> str:
 
 
 class Shown:
-    """A widget in a browser, what it said to the console and what it tried to fetch."""
+    """A widget in a browser, with its console messages and network requests."""
 
     def __init__(self, browser: Any, widget: widgets.Widget, folder: Path, **how: Any) -> None:
         theme = how.pop("theme", "light")
@@ -44,7 +44,7 @@ class Shown:
         self.page.goto(file.as_uri())
 
     def text(self) -> str:
-        """What a reader sees."""
+        """Return the visible text."""
         return self.page.locator(".card").inner_text()
 
     def press(self, *keys: str) -> None:
@@ -53,7 +53,7 @@ class Shown:
 
 
 def javascript(module: str, expression: str) -> Any:
-    """The value of an expression in the names of a module, as the pages hold it."""
+    """Return the value of an expression in the scope of a module, as embedded in pages."""
     if shutil.which("node") is None:
         pytest.skip("node is missing: the numbers of the explorers are checked with it")
     text = f"{widgets.script(module)}\nconsole.log(JSON.stringify({expression}));"

@@ -1,4 +1,4 @@
-"""Predictions: the answer is folded until the reader has given one."""
+"""`ask`: questions whose answer is hidden until the reader has answered."""
 
 import pytest
 
@@ -20,17 +20,17 @@ def number():
     return draw.ask("How many are idle?", answer=24, because=WHY, unit="threads")
 
 
-def test_words_hold_the_question_and_the_choices_but_no_answer(choice):
+def test_text_contains_the_question_and_the_choices_but_no_answer(choice):
     assert repr(choice) == (
         "How many threads run for n = 1000?\n  ( ) 1,000\n  ( ) 1,008\n  ( ) 1,024"
     )
 
 
-def test_words_of_a_number_are_the_question_alone(number):
+def test_text_of_a_number_question_is_only_the_question(number):
     assert repr(number) == "How many are idle?"
 
 
-def test_jupyter_gets_html_and_words(choice):
+def test_jupyter_gets_html_and_text(choice):
     assert choice._repr_mimebundle_() == {"text/html": choice.html, "text/plain": choice.words}
 
 
@@ -58,7 +58,7 @@ def test_reason_cannot_end_the_script(choice):
         {"answer": 3, "within": -1},
     ],
 )
-def test_question_without_one_clear_answer_is_refused(wrong):
+def test_question_without_exactly_one_answer_is_rejected(wrong):
     with pytest.raises(ValueError, match="ask: expected"):
         draw.ask("Which?", because="So it is.", **wrong)
 
@@ -79,22 +79,22 @@ def test_question_without_one_clear_answer_is_refused(wrong):
     ],
 )
 @pytest.mark.costly
-def test_number_is_read_as_people_type_it(typed, value):
+def test_number_is_parsed_in_common_notations(typed, value):
     assert javascript("ask.js", f"parseNumber({typed!r})") == value
 
 
-@pytest.mark.parametrize(("given", "verdict"), [("23", True), ("22", False), ("25", True)])
-def test_number_within_reach_is_right(given, verdict):
-    assert javascript("ask.js", f"isRight({given}, 24, 1)") == verdict
+@pytest.mark.parametrize(("typed", "verdict"), [("23", True), ("22", False), ("25", True)])
+def test_number_within_tolerance_is_right(typed, verdict):
+    assert javascript("ask.js", f"isRight({typed}, 24, 1)") == verdict
 
 
-def test_answer_is_not_in_the_page_before_one_is_given(shown, choice):
+def test_answer_is_not_in_the_page_before_the_reader_answers(shown, choice):
     page = shown(choice)
     assert "Because" not in page.text()
     assert page.page.get_by_text("look").is_hidden()
 
 
-def test_choice_with_the_keyboard_tells_that_it_is_wrong_and_why(shown, choice):
+def test_wrong_choice_by_keyboard_shows_why_it_is_wrong(shown, choice):
     page = shown(choice)
     page.press("Tab", "Enter")
     assert "Not so. It is: 1,024. Because a < b is so </script><b>always</b>." in page.text()
@@ -106,20 +106,20 @@ def test_first_answer_counts(shown, choice):
     assert "Right: 1,024." in page.text()
 
 
-def test_number_is_typed_and_answered_with_enter(shown, number):
+def test_number_is_submitted_with_enter(shown, number):
     page = shown(number)
     page.press("Tab", *"24", "Enter")
     assert "Right: 24 threads. Because" in page.text()
 
 
-def test_text_that_is_no_number_is_no_answer(shown, number):
+def test_text_that_is_not_a_number_is_ignored(shown, number):
     page = shown(number)
     page.press("Tab", *"lots", "Enter")
     assert "Type a number first." in page.text()
     assert "Because" not in page.text()
 
 
-def test_question_is_the_name_of_what_answers_it(shown, choice, number):
+def test_question_is_the_accessible_name_of_its_controls(shown, choice, number):
     assert shown(choice).page.get_by_role("group", name="How many threads run").is_visible()
     assert shown(number).page.get_by_role("textbox", name="How many are idle?").is_visible()
 
@@ -130,12 +130,12 @@ def test_console_stays_empty(shown, choice):
     assert page.console == []
 
 
-def test_without_scripts_the_answer_is_folded(shown, choice):
+def test_answer_is_folded_without_javascript(shown, choice):
     page = shown(choice, java_script_enabled=False)
     assert page.page.get_by_text("Answer yourself first").is_visible()
     assert page.page.get_by_text("Because").is_hidden()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_are_those_of_the_page_around(shown, choice, theme):
+def test_colours_follow_the_surrounding_page(shown, choice, theme):
     assert shown(choice, theme=theme).page.locator(".card").get_attribute("data-scheme") == theme

@@ -1,4 +1,4 @@
-"""Maps of attention name their places and show no weight where there is none."""
+"""Attention maps: labels, percentages and colour scale."""
 
 import numpy as np
 import pytest
@@ -9,30 +9,30 @@ from tests.draw.figures import words
 CAUSAL = np.tril(np.ones((3, 3))) / [[1], [2], [3]]
 
 
-def test_map_names_the_places_that_look_and_those_that_are_seen():
+def test_attention_map_labels_queries_and_keys():
     axis = draw.looks(("head 0", np.eye(2, 3)), rows="ab", cols="xyz").axes[0]
     looking, seen = axis.get_yticklabels(), axis.get_xticklabels()
     assert [t.get_text() for t in looking] == ["a", "b"]
     assert [t.get_text() for t in seen] == ["x", "y", "z"]
 
 
-def test_percentages_stand_where_a_place_looks_and_nowhere_else():
+def test_percentages_are_shown_only_for_nonzero_weights():
     numbers = [word for word in words(draw.looks(("", CAUSAL), rows="abc")) if word.isdigit()]
     assert sorted(numbers) == ["100", "33", "33", "33", "50", "50"]
 
 
-def test_map_of_many_places_holds_no_percentages():
+def test_attention_map_of_many_positions_shows_no_percentages():
     shown = words(draw.looks(("", np.eye(13)), rows="abcdefghijklm"))
     assert not any(word.isdigit() for word in shown)
 
 
-def test_each_head_has_a_map_with_its_title():
+def test_each_head_has_its_own_titled_map():
     shown = words(draw.looks(("head 0", CAUSAL), ("head 1", CAUSAL), rows="abc"))
     assert {"head 0", "head 1"} <= set(shown)
 
 
 @pytest.mark.parametrize(("shape", "count"), [((3, 3), 2), ((81, 81), 81)])
-def test_maps_refuse_what_has_no_name_or_no_room(shape, count):
+def test_attention_maps_reject_missing_labels_and_too_many_positions(shape, count):
     with pytest.raises(ValueError, match="looks: expected weights of shape"):
         draw.looks(("head 0", np.ones(shape)), rows="a" * count)
 

@@ -1,4 +1,4 @@
-"""Explorers: their numbers are those that gpukit counts, and a keyboard moves them."""
+"""Explorers: numbers that match gpukit's counters, and keyboard operation."""
 
 import json
 from fractions import Fraction
@@ -28,7 +28,7 @@ REQUESTS = [
     {"stride": stride, "offset": offset, "size": size}
     for stride, offset, size in product(range(41), (0, 1, 3, 8, 31, 32), (1, 2, 4, 8, 16))
 ]
-# (x, y, z): too few blocks, just enough, too many; blocks that are no multiple of a warp.
+# (x, y, z): too few blocks, just enough, too many; block sizes not a multiple of a warp.
 LAUNCHES = [
     {"dims": 1, "shape": [100, 1, 1], "block": [32, 1, 1], "grid": [4, 1, 1]},
     {"dims": 1, "shape": [257, 1, 1], "block": [48, 1, 1], "grid": [3, 1, 1]},
@@ -42,7 +42,7 @@ LAUNCHES = [
 
 
 def each(module, call, states):
-    """The values of a JavaScript expression of `s`, one for each state."""
+    """Return the values of a JavaScript expression in `s`, one per state."""
     return javascript(module, f"{json.dumps(states)}.map((s) => {call})")
 
 
@@ -52,11 +52,11 @@ def pattern(state, space="global"):
     return Pattern(tuple(range(32)), at, size, space)
 
 
-# ---- all of them ---------------------------------------------------------------------------------
+# ---- all explorers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_words_and_html_are_the_same_each_time(name):
+def test_text_and_html_are_deterministic(name):
     first, second = EXPLORERS[name](), EXPLORERS[name]()
     assert (first.html, repr(first)) == (second.html, repr(second))
 
@@ -68,13 +68,13 @@ def test_html_fetches_nothing(name):
 
 @pytest.mark.parametrize("name", EXPLORERS)
 @pytest.mark.parametrize("width", [400, 900])
-def test_nothing_stands_outside_the_cell(shown, name, width):
+def test_explorer_stays_within_the_cell(shown, name, width):
     page = shown(EXPLORERS[name](), width=width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_every_slider_is_moved_with_the_keyboard_and_has_a_name(shown, name):
+def test_every_slider_is_operable_by_keyboard_and_has_an_accessible_name(shown, name):
     page = shown(EXPLORERS[name]())
     sliders = page.page.get_by_role("slider")
     for number in range(sliders.count()):
@@ -86,7 +86,7 @@ def test_every_slider_is_moved_with_the_keyboard_and_has_a_name(shown, name):
     assert page.console == []
 
 
-def test_setting_outside_its_slider_is_refused():
+def test_setting_outside_its_range_is_rejected():
     with pytest.raises(ValueError, match="expected warps from 1 to 64, got 65"):
         draw.latency_explorer(warps=65)
 
@@ -95,7 +95,7 @@ def test_setting_outside_its_slider_is_refused():
 
 
 def scheduled(warps, latency, work, cycles):
-    """Who gives an instruction in each cycle, None where nobody can: written apart from ours."""
+    """Return the warp that issues in each cycle, or None: an independent scheduler."""
     free, todo, now = [0] * warps, [0] * warps, 0
     for cycle in range(cycles):
         able = [w for w in range(warps) if free[w] <= cycle]
@@ -108,7 +108,7 @@ def scheduled(warps, latency, work, cycles):
             free[now], todo[now] = cycle + 1 + latency, work
 
 
-def test_scheduler_gives_the_instructions_that_a_second_one_gives():
+def test_scheduler_matches_an_independent_simulation():
     who = "Array.from({length: 900}, (_, at) => rows.findIndex((row) => row[at] >= COMPUTE))"
     found = each("latency.js", f"((rows) => {who})(timeline(s, 900))", SCHEDULERS)
     expected = [
@@ -118,8 +118,8 @@ def test_scheduler_gives_the_instructions_that_a_second_one_gives():
     assert found == expected
 
 
-def test_scheduler_is_as_busy_as_the_model_says_cycle_by_cycle():
-    """Counted over one turn of a warp, once all have found their place."""
+def test_scheduler_utilisation_matches_the_model():
+    """Counted over one period of a warp in the steady state."""
     turn = "(s.latency + s.work + 1)"
     call = f"busyCycles(timeline(s, 12 * {turn}), 11 * {turn}, 12 * {turn})"
     for state, busy in zip(SCHEDULERS, each("latency.js", call, SCHEDULERS), strict=True):
@@ -128,7 +128,7 @@ def test_scheduler_is_as_busy_as_the_model_says_cycle_by_cycle():
         assert Fraction(busy, latency + work + 1) == share, state
 
 
-def test_busy_share_is_said_with_the_numbers_filled_in(shown):
+def test_utilisation_formula_is_shown_with_numbers(shown):
     page = shown(draw.latency_explorer(warps=7))
     page.page.get_by_role("slider", name="Warps").press("ArrowRight")
     assert "min(1, 8 * (10 + 1) / (400 + 10 + 1)) = 21.4 %" in page.text()
@@ -137,18 +137,18 @@ def test_busy_share_is_said_with_the_numbers_filled_in(shown):
 # ---- memory --------------------------------------------------------------------------------------
 
 
-def test_sectors_are_those_of_a_pattern():
+def test_sectors_match_the_python_pattern():
     expected = [pattern(state).sectors for state in REQUESTS]
     assert each("memory.js", "sectors(s)", REQUESTS) == expected
 
 
-def test_passes_are_those_of_a_pattern():
+def test_passes_match_the_python_pattern():
     expected = [pattern(state, "shared").passes for state in REQUESTS]
     assert each("memory.js", "passes(s)", REQUESTS) == expected
 
 
 @pytest.mark.slow
-def test_words_of_each_bank_are_those_of_a_pattern():
+def test_words_of_each_bank_match_the_python_pattern():
     def words(state):
         p = pattern(state, "shared")
         return [[len(p.words(part).get(bank, ())) for bank in range(32)] for part in p.phases]
@@ -187,7 +187,7 @@ def test_explorer_counts_what_profile_counts(stride, offset):
     assert each("memory.js", "[sectors(s).length, passes(s)]", [state]) == [[moved, passes]]
 
 
-def test_stride_slider_changes_what_is_said(shown):
+def test_stride_slider_updates_the_text(shown):
     page = shown(draw.memory_explorer())
     assert "4 sectors: 128 bytes moved, 128 of them requested (100 %)" in page.text()
     page.page.get_by_role("slider", name="Stride").press("ArrowRight")
@@ -195,13 +195,13 @@ def test_stride_slider_changes_what_is_said(shown):
     assert "2 passes, 1 would do" in page.text()
 
 
-def test_lane_is_said_with_its_address(shown):
+def test_lane_is_described_with_its_address(shown):
     page = shown(draw.memory_explorer(stride=2, offset=1))
     page.page.get_by_role("slider", name="Look at lane").press("ArrowRight")
     assert "1 + 2 * 1 = 3, bytes 12 to 15, sector 0, bank 3" in page.text()
 
 
-def test_element_of_an_odd_size_is_refused():
+def test_element_of_an_unsupported_size_is_rejected():
     with pytest.raises(ValueError, match="expected size to be one of"):
         draw.memory_explorer(size=3)
 
@@ -211,7 +211,7 @@ def test_element_of_an_odd_size_is_refused():
 
 @cuda.jit
 def owner_kernel(seen):
-    """Write block, thread and lane into the cell of this thread."""
+    """Write block, thread and lane to the cell of this thread."""
     x, y, z = cuda.grid(3)
     seen[z, y, x, 0] = cuda.blockIdx.x
     seen[z, y, x, 1] = cuda.blockIdx.y
@@ -223,7 +223,7 @@ def owner_kernel(seen):
 
 
 def owners(state):
-    """Who wrote each cell of data and grid, NOBODY where none came: (z, y, x, 7)."""
+    """Return the writer of each cell of data and grid, NOBODY if unwritten: (z, y, x, 7)."""
     sizes = zip(state["shape"], state["grid"], state["block"], strict=True)
     extent = [max(n, g * b) for n, g, b in sizes]
     seen = np.full((*extent[::-1], 7), -1, np.int64)
@@ -233,7 +233,7 @@ def owners(state):
 
 @pytest.mark.parametrize("state", LAUNCHES, ids=str)
 @pytest.mark.costly
-def test_every_cell_has_the_thread_that_a_kernel_writes_there(state):
+def test_every_cell_is_owned_by_the_thread_that_a_kernel_records(state):
     seen = owners(state)
     places = [list(at[::-1]) for at in np.ndindex(*seen.shape[:3])]
     call = "(o) => o.thread ? [...o.blockAt, ...o.thread, o.lane] : Array(7).fill(-1)"
@@ -241,13 +241,13 @@ def test_every_cell_has_the_thread_that_a_kernel_writes_there(state):
     assert javascript("launch_rules.js", text) == seen.reshape(-1, 7).tolist()
 
 
-def test_totals_are_those_of_the_threads_that_ran():
+def test_totals_match_the_threads_that_ran():
     def counted(state):
         seen = owners(state)
         x, y, z = state["shape"]
         ran = seen[..., 0] >= 0
         blocks = np.unique(seen[ran][:, :3], axis=0)
-        # Each block begins a warp wherever a lane is 0.
+        # Each thread with lane 0 begins a warp.
         warps, threads = int((seen[..., 6] == 0).sum()), int(ran.sum())
         working = int(ran[:z, :y, :x].sum())
         return {
@@ -264,7 +264,7 @@ def test_totals_are_those_of_the_threads_that_ran():
     assert each("launch_rules.js", "totals(s)", LAUNCHES) == [counted(s) for s in LAUNCHES]
 
 
-def test_a_point_of_the_picture_leads_back_to_its_cell():
+def test_a_point_of_the_picture_maps_back_to_its_cell():
     places = "[[0, 0, 0], extent(s).map((size) => size - 1)]"
     middle = "[0, 1].map((axis) => cornerOf(s, p, at)[axis] + p.cell / 2)"
     call = f"((p) => {places}.map((at) => placeAt(s, p, ...{middle})))(layout(s, 380))"
@@ -272,7 +272,7 @@ def test_a_point_of_the_picture_leads_back_to_its_cell():
     assert each("launch_picture.js", call, LAUNCHES) == expected
 
 
-def test_formula_is_said_with_the_numbers_of_the_place_that_is_looked_at(shown):
+def test_index_formula_is_shown_with_the_numbers_of_the_selected_thread(shown):
     page = shown(draw.launch_explorer(1000, 256))
     page.page.get_by_role("slider", name="Look at").fill("773")
     assert "blockIdx.x * blockDim.x + threadIdx.x = 3 * 256 + 5 = 773" in page.text()
@@ -280,7 +280,7 @@ def test_formula_is_said_with_the_numbers_of_the_place_that_is_looked_at(shown):
     assert "number 5: warp 0, lane 5" in page.text()
 
 
-def test_thread_under_the_pointer_is_looked_at(shown):
+def test_thread_under_the_pointer_is_selected(shown):
     page = shown(draw.launch_explorer((10, 13), (8, 4)))
     page.page.get_by_role("img").hover(position={"x": 2 + 22 * 14.5, "y": 2 + 22 * 5.5})
     assert "(6, 1) of block (1, 1): idle: there is no element (14, 5)" in page.text()
@@ -293,13 +293,13 @@ def test_fewer_blocks_leave_elements_without_a_thread(shown):
     assert not page.page.get_by_role("checkbox").is_checked()
 
 
-def test_just_enough_blocks_follow_the_other_sliders(shown):
+def test_minimal_grid_follows_the_other_sliders(shown):
     page = shown(draw.launch_explorer(1000, 256))
     page.page.get_by_role("slider", name="Threads per block").fill("100")
     assert "kernel[10, 100]" in page.text()
 
 
-def test_block_that_a_gpu_refuses_is_refused(shown):
+def test_block_that_exceeds_gpu_limits_is_rejected(shown):
     page = shown(draw.launch_explorer((8, 64), (64, 16)))
     page.page.get_by_role("slider", name="Threads per block, y").press("ArrowRight")
     assert "A GPU refuses this launch: 1,088 threads a block, at most 1,024" in page.text()
@@ -314,11 +314,11 @@ def test_number_of_dimensions_can_be_changed(shown):
 
 
 @pytest.mark.parametrize(("shape", "block"), [((4, 4), 8), (0, 8), ((2, 2, 2, 2), (1, 1, 1, 1))])
-def test_shape_and_block_must_fit_one_another(shape, block):
+def test_shape_and_block_must_have_equal_dimensions(shape, block):
     with pytest.raises(ValueError, match="expected a shape of 1 to 3 dimensions"):
         draw.launch_explorer(shape, block)
 
 
-def test_launch_too_large_to_be_seen_is_refused():
+def test_launch_too_large_to_draw_is_rejected():
     with pytest.raises(ValueError, match="expected at most 65,536"):
         draw.launch_explorer((427, 640), (16, 16))

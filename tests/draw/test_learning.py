@@ -1,4 +1,4 @@
-"""What a training shows: curves end where the losses do, mistakes stand out, live pictures wait."""
+"""Figures of training: loss curves, live updates, confusion matrices, image grids."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ def history(losses=LOSSES, epochs=2, accuracies=(), stopped=False):
 
 
 class Notebook:
-    """A shell with a kernel, and what it displays."""
+    """An IPython shell with a kernel, which records what it displays."""
 
     def __init__(self):
         self.kernel, self.shown, self.updated = object(), [], []
@@ -36,7 +36,7 @@ def notebook(monkeypatch):
     return shell
 
 
-def test_live_loss_changes_one_picture_in_place(notebook):
+def test_live_loss_updates_one_figure_in_place(notebook):
     live = draw.LiveLoss()
     for steps in 1, 2, 3:
         live(history(LOSSES[:steps]))
@@ -44,7 +44,7 @@ def test_live_loss_changes_one_picture_in_place(notebook):
     assert notebook.updated[-1] is live.picture
 
 
-def test_live_loss_waits_between_two_pictures(notebook, monkeypatch):
+def test_live_loss_limits_the_rate_of_updates(notebook, monkeypatch):
     monkeypatch.setattr(learning, "PAUSE", 1000)
     live = draw.LiveLoss()
     live(history(LOSSES[:1]))
@@ -53,7 +53,7 @@ def test_live_loss_waits_between_two_pictures(notebook, monkeypatch):
 
 
 @pytest.mark.parametrize("end", [{"epochs": 1}, {"stopped": True}])
-def test_live_loss_always_draws_the_end(notebook, monkeypatch, end):
+def test_live_loss_always_draws_the_final_state(notebook, monkeypatch, end):
     monkeypatch.setattr(learning, "PAUSE", 1000)
     live = draw.LiveLoss()
     live(history(LOSSES[:2]))
@@ -73,7 +73,7 @@ def test_live_loss_before_the_first_step_draws_nothing(notebook):
     assert (live.picture, notebook.shown) == (None, [])
 
 
-def test_live_loss_outside_a_notebook_keeps_its_picture():
+def test_live_loss_outside_a_notebook_keeps_its_figure():
     live = draw.LiveLoss()
     live(history())
     assert live.picture.alt.startswith("Loss of 4 of 8 steps: 2.50 at first")
@@ -88,13 +88,13 @@ def test_live_loss_follows_a_training():
     assert live.picture.alt.startswith("Loss of 6 of 6 steps")
 
 
-def test_loss_curve_has_each_loss_and_room_for_those_to_come():
+def test_loss_curve_has_each_loss_and_leaves_space_for_the_rest():
     (axes,) = draw.loss_curve(LOSSES, steps=8, title="t").axes
     assert axes.lines[0].get_xydata().tolist() == [[k + 1, v] for k, v in enumerate(LOSSES)]
     assert axes.get_xlim()[1] >= 8
 
 
-def test_loss_curve_has_the_mean_of_what_came_before():
+def test_loss_curve_has_a_running_mean():
     losses = np.arange(30.0)
     means = draw.loss_curve(losses, title="t").axes[0].lines[1].get_ydata()
     assert (means[0], means[4], means[29]) == (0, 2, 24.5)
@@ -105,7 +105,7 @@ def test_loss_curve_has_the_accuracy_of_each_epoch():
     assert right.lines[0].get_xydata().tolist() == [[1, 0.5], [2, 0.75]]
 
 
-def test_loss_curve_in_words_says_the_accuracies():
+def test_text_of_the_loss_curve_has_the_accuracies():
     words = draw.loss_curve_in_words(history(accuracies=[0.5, 0.75]))
     assert "Accuracy 50.0 % after the first epoch, 75.0 % now." in words
 
@@ -119,7 +119,7 @@ def test_confusion_marks_mistakes_by_more_than_colour():
     assert widths["2"] > widths["5"] == widths["7"]
 
 
-def test_confusion_stands_in_row_and_column_and_leaves_0_out():
+def test_confusion_counts_are_in_their_cells_and_zeros_are_omitted():
     axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
     assert {text.get_text(): text.get_position() for text in axes.texts} == {
         "5": (0, 0),
@@ -134,44 +134,44 @@ def test_confusion_names_classes():
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (25, 25), (0, 0)])
-def test_confusion_refuses_what_is_no_square_or_too_large(shape):
+def test_confusion_rejects_non_square_and_large_matrices(shape):
     with pytest.raises(ValueError, match="confusion: expected a square of at most 24"):
         draw.confusion(np.zeros(shape, int), title="t")
 
 
-def test_grid_draws_all_pictures_on_one_scale():
+def test_image_grid_uses_one_colour_scale():
     pictures = np.array([np.zeros((2, 2)), np.full((2, 2), 4.0), np.full((2, 2), 8.0)])
     shown = [axes.images[0] for axes in draw.grid(pictures, title="t", cols=2).axes[:3]]
     assert {image.get_clim() for image in shown} == {(0, 8)}
 
 
-def test_signed_grid_has_0_in_the_middle():
+def test_signed_image_grid_has_0_in_the_middle_of_the_scale():
     figure = draw.grid(np.array([[[-1.0, 3.0]]]), title="t", signed=True)
     assert figure.axes[0].images[0].get_clim() == (-3, 3)
 
 
-def test_grid_leaves_colours_as_they_are():
+def test_image_grid_keeps_rgb_values():
     colour = np.full((1, 2, 2, 3), 0.5)
     assert (draw.grid(colour, title="t").axes[0].images[0].get_array() == 0.5).all()
 
 
-def test_grid_has_words_above_and_borders_around():
+def test_image_grid_has_titles_and_borders():
     figure = draw.grid(np.zeros((2, 3, 3)), ["a", "b"], title="t", marked=[1])
     first, second = figure.axes
     assert (first.title.get_text(), second.title.get_text()) == ("a", "b")
     assert (len(first.patches), len(second.patches)) == (0, 1)
 
 
-def test_grid_refuses_words_that_do_not_match():
+def test_image_grid_rejects_a_wrong_number_of_titles():
     with pytest.raises(ValueError, match="grid: expected a word for each of 2 pictures, got 1"):
         draw.grid(np.zeros((2, 3, 3)), ["a"], title="t")
 
 
-def test_grid_of_nothing_is_refused():
+def test_empty_image_grid_is_rejected():
     with pytest.raises(ValueError, match=r"grid: expected pictures .* got \(0, 3, 3\)"):
         draw.grid(np.zeros((0, 3, 3)), title="t")
 
 
-def test_grid_can_be_shown():
+def test_image_grid_can_be_shown():
     figure = draw.grid(np.eye(4)[None], ["one"], title="t", signed=True)
     assert draw.show(figure, alt="A diagonal of four red squares.").png.startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The computer with a GPU and the launch from near: drawn to scale, with nothing left out."""
+"""Figures of a computer with a GPU and of a magnified launch, drawn to scale."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def computer():
 
 
 def filled(figure, colour):
-    """Width and height of the boxes of one colour."""
+    """Return width and height of the boxes of one colour."""
     from matplotlib.colors import to_rgba
 
     boxes = [box for box in figure.findobj(Rectangle) if box.get_facecolor() == to_rgba(colour)]
@@ -31,14 +31,14 @@ def test_computer_has_a_dot_for_each_unit(computer):
     assert sorted(dots) == [8 * 16, 132 * 128]
 
 
-def test_roads_are_as_wide_as_they_are_fast(computer):
+def test_links_are_drawn_as_wide_as_their_bandwidth(computer):
     cpu, gpu = sorted(width for width, _ in filled(computer, style.BLUE))
     bus = min(height for _, height in filled(computer, style.VERMILLION))
     assert gpu / cpu == pytest.approx(3350 / 89.6)
     assert gpu / bus == pytest.approx(3350 / 64)
 
 
-def test_figures_are_those_of_the_occupancy_table():
+def test_numbers_match_the_occupancy_table():
     assert (machines.SMS, machines.GPU_MEMORY * 1e9) == (H100.sms, H100.bandwidth)
 
 
@@ -55,7 +55,7 @@ def test_zoom_magnifies_the_block():
     np.testing.assert_array_equal(shown[1], image[4:8, 16:20])
 
 
-def test_zoom_refuses_a_block_that_is_not_there():
+def test_zoom_rejects_a_block_outside_the_grid():
     with pytest.raises(ValueError, match=r"from \(0, 0\) to \(2, 2\)"):
         draw.zoom(np.zeros((12, 20)), (8, 4), (3, 0))
 

@@ -1,4 +1,4 @@
-"""Paths begin and end where they are, the lowest place is marked, and what is missing is said."""
+"""Figures of descent paths and loss surfaces: points, minimum, missing values."""
 
 import numpy as np
 import pytest
@@ -15,28 +15,28 @@ def drawn(count=2):
     return draw.paths(X, Y, HEIGHT, tracks, title="t", xlabel="a", ylabel="b")
 
 
-def test_paths_pass_through_their_places():
+def test_paths_pass_through_their_points():
     first = drawn().axes[0].lines[0]
     assert first.get_xydata().tolist() == [[0, 0], [0.5, 0.3], [1, 0.25]]
 
 
-def test_no_two_paths_look_alike_without_colour():
+def test_paths_are_distinguishable_without_colour():
     *tracks, _ = drawn(6).axes[0].lines
     assert len({(str(t._dash_pattern), t.get_marker()) for t in tracks}) == 6
 
 
-def test_every_path_is_named_in_the_key():
+def test_every_path_is_named_in_the_legend():
     keys = [text.get_text() for legend in drawn().legends for text in legend.get_texts()]
     assert keys == ["rule 0", "rule 1"]
 
 
-def test_a_cross_marks_the_lowest_place():
+def test_a_cross_marks_the_minimum():
     *_, cross = drawn().axes[0].lines
     assert (cross.get_marker(), cross.get_xydata().tolist()) == ("x", [[1, 0.25]])
 
 
 @pytest.mark.parametrize("count", [0, 7])
-def test_paths_refuse_more_than_can_be_told_apart(count):
+def test_paths_reject_more_than_can_be_distinguished(count):
     with pytest.raises(ValueError, match="paths: expected 1 to 6 tracks"):
         drawn(count)
 
@@ -47,7 +47,7 @@ def mapped(values):
     )
 
 
-def test_field_begins_at_the_lower_left():
+def test_field_has_its_origin_at_the_lower_left():
     image = mapped([[1.0, 2], [3, 4]]).axes[0].images[0]
     assert (image.origin, list(image.get_extent())) == ("lower", [0, 4, 0, 2])
 
@@ -57,7 +57,7 @@ def test_field_has_a_logarithmic_scale():
     assert isinstance(image.norm, LogNorm)
 
 
-def test_field_says_what_is_missing():
+def test_field_labels_missing_values():
     figure = mapped([[1.0, np.nan], [3, 4]])
     (legend,) = figure.legends
     assert legend.get_texts()[0].get_text() == "never"
@@ -65,5 +65,5 @@ def test_field_says_what_is_missing():
     assert figure.axes[0].get_facecolor()[:3] != to_rgb("white")
 
 
-def test_field_without_gaps_names_none():
+def test_field_without_missing_values_has_no_label():
     assert mapped([[1.0, 2], [3, 4]]).legends == []

@@ -1,4 +1,4 @@
-"""Every picture can be drawn, says what it shows, and refuses what would be unreadable."""
+"""Figures can be drawn, have text, and reject unreadable sizes."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def result(name, ours=1.0, numpy=2.0):
     return Result(name, "", "10", bool(ours), "" if ours else "bad", 0.0, timing, Cost(1, 1), 4)
 
 
-ROOFS = Ceilings(bytes=100.0, flops=1000.0, how="made up")
+ROOFS = Ceilings(bytes=100.0, flops=1000.0, how="fake")
 
 
 FIGURES = {
@@ -57,56 +57,56 @@ def test_figure_can_be_shown(name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure_holds_words(name):
+def test_figure_contains_text(name):
     assert words(FIGURES[name]())
 
 
-def test_measured_kernels_are_named_with_their_distance_from_the_floor():
+def test_measured_kernels_are_labelled_with_their_ratio_to_the_floor():
     shown = "\n".join(words(timings.measured([result("fast"), result("none", None)], ROOFS)))
     assert "1  fast, 10: 25 times its floor" in shown
     assert "none" not in shown
 
 
-def test_strip_names_every_block():
+def test_one_dimensional_launch_labels_every_block():
     shown = words(draw.launch_1d(20, 8))
     assert {"block 0", "block 1", "block 2"} <= set(shown)
 
 
-def test_long_launch_has_a_line_for_each_block():
+def test_long_launch_has_one_line_per_block():
     shown = words(draw.launch_1d(1000, 256))
     assert {"block 0", "0 to 255", "block 3", "768 to 999", "thread without element"} <= set(shown)
 
 
-def test_long_launch_that_is_too_small_shows_what_is_missing():
+def test_long_launch_with_too_few_blocks_shows_missing_elements():
     shown = words(draw.launch_1d(1000, 256, 3))
     assert {"block 3", "element without thread"} <= set(shown)
 
 
-def test_launch_of_too_many_blocks_to_draw_is_refused():
+def test_launch_of_too_many_blocks_to_draw_is_rejected():
     with pytest.raises(errors.LaunchError, match="33"):
         draw.launch_1d(33 * 64, 64)
 
 
-def test_blocks_have_names_that_are_no_decimal_numbers():
+def test_block_labels_do_not_look_like_decimal_numbers():
     assert "block (1, 2)" in words(draw.launch_2d(10, 13, (8, 4)))
 
 
-def test_legend_names_hatching_only_where_there_is_some():
+def test_legend_has_hatching_only_if_it_is_used():
     full, part = words(draw.launch_2d(8, 8, (4, 4))), words(draw.launch_2d(7, 8, (4, 4)))
     assert "thread without element" not in full
     assert "thread without element" in part
 
 
-def test_missed_elements_are_named():
+def test_missed_elements_are_labelled():
     assert "element without thread" in words(draw.launch_2d(4, 8, (4, 4), (1, 1)))
 
 
-def test_launch_that_is_too_large_to_draw_is_refused():
+def test_launch_that_is_too_large_to_draw_is_rejected():
     with pytest.raises(errors.LaunchError, match="to draw"):
         draw.launch_2d(4000, 4000, (16, 16))
 
 
-def test_grid_stride_that_is_too_large_to_draw_is_refused():
+def test_grid_stride_loop_that_is_too_large_to_draw_is_rejected():
     with pytest.raises(errors.LaunchError, match="to draw"):
         draw.grid_stride(10, 100, 256)
 
@@ -114,38 +114,38 @@ def test_grid_stride_that_is_too_large_to_draw_is_refused():
 @pytest.mark.parametrize(
     "mask", [np.zeros((3, 4), bool), np.ones((3, 4), bool), np.eye(5, dtype=bool)]
 )
-def test_rectangles_cover_a_mask_once(mask):
+def test_rectangles_cover_a_mask_exactly_once(mask):
     covered = np.zeros(mask.shape, int)
     for left, right, top, bottom in launches._rectangles(mask):
         covered[top:bottom, left:right] += 1
     np.testing.assert_array_equal(covered, mask)
 
 
-def test_photo_is_the_callers_own():
+def test_photo_is_a_copy():
     first = draw.photo("china")
     first[:] = 0
     assert draw.photo("china").max() == 255
 
 
-def test_unknown_photo_is_refused():
+def test_unknown_photo_is_rejected():
     with pytest.raises(ValueError, match="'china' or 'flower'"):
         draw.photo("castle")
 
 
-def test_pixels_that_nobody_wrote_are_orange():
+def test_unwritten_pixels_are_orange():
     drawn = pictures._pixels(np.array([[0.0, np.nan, 1.0]]))
     np.testing.assert_allclose(drawn[0, 1], [0xD5 / 255, 0x5E / 255, 0], atol=1e-6)
 
 
-def test_picture_that_nobody_wrote_at_all_is_orange():
+def test_unwritten_image_is_orange():
     assert (pictures._pixels(np.full((2, 2), np.nan))[:, :, 2] == 0).all()
 
 
-def test_table_says_that_an_answer_is_wrong():
+def test_table_shows_that_a_result_is_wrong():
     assert "wrong: bad" in repr(draw.table([result("broken", 0)]))
 
 
-def test_table_says_the_ratio_in_words():
+def test_table_gives_the_ratio_in_words():
     assert "2.0 times faster" in repr(draw.table([result("fast")]))
 
 
@@ -155,18 +155,18 @@ def test_html_table_has_row_and_column_headers():
     assert html.count('scope="col"') == 6
 
 
-def test_wrong_answers_have_no_bar():
+def test_wrong_results_have_no_bar():
     shown = words(draw.ratios([result("fast"), result("broken", 0)]))
     assert "broken" not in shown
 
 
-def test_counts_stand_in_their_cells_and_0_is_left_out():
+def test_counts_are_in_their_cells_and_zeros_are_omitted():
     figure = draw.counts(("reads", np.array([[0, 1], [2, 9]])), marked=[(1, 0)])
     assert words(figure) == ["1", "2", "9", "reads"]
     *_, border = figure.axes[0].patches
     assert (border.get_xy(), border.get_fill()) == ((0, 1), False)
 
 
-def test_counts_refuse_what_would_be_too_small_to_read():
+def test_counts_reject_tables_too_large_to_read():
     with pytest.raises(ValueError, match="counts: expected at most 24 rows and columns"):
         draw.counts(("wide", np.zeros((2, 25), int)))

@@ -1,4 +1,4 @@
-"""Pictures of products: what they count is what threads read, and lanes are where mma has them."""
+"""Figures of matrix products: element reads per thread, bytes moved, mma lane layout."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.draw.figures import words
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_warp_reads_two_rows_or_sixteen_of_a_in_one_turn(swapped):
+def test_a_warp_reads_two_or_sixteen_rows_of_a_per_step(swapped):
     a, b, out = products.counted(32, 16, "warp", swapped=swapped, turn=5)
     rows, cols = (16, 2) if swapped else (2, 16)
     assert (a > 0).sum() == (a[:rows, 5] == cols).sum() == rows
@@ -17,7 +17,7 @@ def test_a_warp_reads_two_rows_or_sixteen_of_a_in_one_turn(swapped):
     assert out.sum() == (out[:rows, :cols] == 1).sum() == 32
 
 
-def test_every_element_is_read_once_for_each_thread_of_a_block_that_needs_it():
+def test_every_element_is_read_once_per_thread_that_needs_it():
     a, b, out = products.counted(20, 16, "block", swapped=False, turn=None)
     assert np.array_equal(np.unique(a[:16]), [16])
     assert np.array_equal(np.unique(b[:, :16]), [16])
@@ -31,7 +31,7 @@ def test_a_block_larger_than_the_product_has_idle_threads():
     assert out.sum() == 9
 
 
-def test_a_thread_with_8_by_8_results_reads_8_and_8_elements_in_a_step():
+def test_a_thread_with_8_by_8_results_reads_8_plus_8_elements_per_step():
     a_tile, b_tile, sums = products.results_counted(4, 8, 3, (1, 2))
     assert np.array_equal(np.argwhere(a_tile), [(row, 3) for row in range(2, 32, 4)])
     assert np.array_equal(np.argwhere(b_tile), [(3, col) for col in range(1, 32, 4)])
@@ -40,18 +40,18 @@ def test_a_thread_with_8_by_8_results_reads_8_and_8_elements_in_a_step():
     assert sums.sum() == 64
 
 
-def test_both_orders_are_named():
+def test_both_orders_are_labelled():
     assert {"x is the row", "x is the column"} <= set(words(products.product_orders(8, 4, turn=3)))
 
 
-def test_bytes_are_named_with_their_multiple_of_the_least():
+def test_bytes_are_labelled_with_their_ratio_to_the_minimum():
     assert any(
         "4,000 bytes, 4 times" in text
         for text in words(draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"))
     )
 
 
-def test_bytes_moved_says_thousands_of_times_without_an_exponent():
+def test_large_ratios_are_written_without_an_exponent():
     shown = words(draw.bytes_moved([("a", 1_234_000), ("b", 1000)], 1000, "Bytes"))
     assert "1,234,000 bytes, 1,234 times" in shown
 
@@ -63,18 +63,18 @@ def test_only_the_chosen_lane_is_bold():
 
 
 @pytest.mark.parametrize("wrong", [{"who": "grid"}, {"size": 65}, {"size": 0}, {"block": 33}])
-def test_products_too_large_to_be_seen_are_refused(wrong):
+def test_products_too_large_to_draw_are_rejected(wrong):
     with pytest.raises(ValueError, match="Draw a smaller product"):
         draw.product_reads(**wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"block": 33}, {"per_thread": 0}, {"per_thread": 17}, {"k": 4}])
-def test_results_too_many_to_be_seen_are_refused(wrong):
+def test_too_many_results_to_draw_are_rejected(wrong):
     with pytest.raises(ValueError, match="Draw a smaller product"):
         products.thread_results(**wrong)
 
 
 @pytest.mark.parametrize(("most", "scale"), [(40_000, "linear"), (41_000, "log")])
-def test_bytes_have_a_logarithmic_axis_only_where_they_differ_much(most, scale):
+def test_bytes_have_a_logarithmic_axis_only_for_large_ratios(most, scale):
     figure = draw.bytes_moved([("one", most), ("two", 1000)], 1000, "Bytes")
     assert figure.axes[0].get_xscale() == scale

@@ -1,4 +1,4 @@
-"""Pictures of profiles: what they show, in marks and in words, and what they refuse."""
+"""Figures of profiles: rooflines, address maps, bank maps, and their text."""
 
 import itertools
 
@@ -45,14 +45,14 @@ FIGURES = {
 
 
 def written(figure):
-    """Everything written in a figure."""
+    """Return all text in a figure."""
     from matplotlib.text import Text
 
     return "\n".join(t.get_text() for t in figure.findobj(Text) if t.get_text())
 
 
 def boxes(figure):
-    """Return colour and hatching of the rectangles that stand for elements."""
+    """Return colour and hatching of the rectangles of elements."""
     from matplotlib.colors import to_hex
     from matplotlib.patches import Rectangle
 
@@ -63,7 +63,7 @@ def boxes(figure):
 
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.costly
-def test_picture_can_be_shown_with_its_own_words(name):
+def test_picture_can_be_shown_with_its_alt_text(name):
     make, words, what = FIGURES[name]
     picture = draw.show(make(what), alt=words(what))
     assert picture.png.startswith(b"\x89PNG")
@@ -73,7 +73,7 @@ def test_picture_can_be_shown_with_its_own_words(name):
 # ---- roofline ------------------------------------------------------------------------------------
 
 
-def test_roofline_says_that_nothing_was_measured():
+def test_roofline_states_that_it_is_not_measured():
     assert "never a measured time" in written(draw.roofline(LIGHT))
     assert "not measured" in draw.roofline_in_words(LIGHT)
 
@@ -88,34 +88,34 @@ def test_points_lie_on_the_roof_of_memory_or_of_arithmetic():
     assert (light.by_memory, heavy.by_memory) == (True, False)
 
 
-def test_float64_lowers_the_roof():
+def test_float64_has_a_lower_roof():
     (point,), _ = profiles._points([DOUBLE], profiles._roofs_of("test", "T4"))
     assert point.allowed == pytest.approx(0.25e12)
 
 
-def test_kernels_without_arithmetic_are_named_outside_the_picture():
+def test_kernels_without_arithmetic_are_listed_outside_the_plot():
     assert "No operations on floats, so no point here: copy_kernel" in written(
         draw.roofline([COPY, LIGHT])
     )
 
 
-def test_every_kernel_is_named_beside_its_number():
+def test_every_kernel_is_listed_with_its_number():
     shown = written(draw.roofline([LIGHT, HEAVY]))
     assert "1  light_kernel" in shown
     assert "2  heavy_kernel" in shown
 
 
-def test_roofline_takes_any_of_the_seven_gpus():
+def test_roofline_accepts_any_of_the_seven_gpus():
     assert "an H100 SXM" in written(draw.roofline(LIGHT, "h100"))
 
 
-def test_roofline_of_an_unknown_gpu_names_the_known():
+def test_roofline_of_an_unknown_gpu_lists_the_known_ones():
     with pytest.raises(ValueError, match="T4, L4, A100"):
         draw.roofline(LIGHT, "GTX 9000")
 
 
 @pytest.mark.parametrize("count", [0, 13])
-def test_roofline_refuses_what_would_be_unreadable(count):
+def test_roofline_rejects_too_many_kernels(count):
     with pytest.raises(ValueError, match="expected 1 to 12 profiles"):
         draw.roofline([LIGHT] * count)
 
@@ -123,7 +123,7 @@ def test_roofline_refuses_what_would_be_unreadable(count):
 # ---- addresses -----------------------------------------------------------------------------------
 
 
-def test_elements_of_one_sector_look_alike_and_of_its_neighbour_differ():
+def test_elements_of_one_sector_look_equal_and_neighbouring_sectors_differ():
     looks = boxes(draw.address_map(pattern(4)))
     groups = [set(looks[k : k + 8]) for k in range(0, 32, 8)]
     assert all(len(group) == 1 for group in groups)
@@ -132,48 +132,48 @@ def test_elements_of_one_sector_look_alike_and_of_its_neighbour_differ():
         assert all(a != b for a, b in itertools.pairwise(marks))
 
 
-def test_an_element_over_the_edge_of_a_sector_has_two_parts():
+def test_an_element_across_a_sector_boundary_has_two_parts():
     assert len(boxes(draw.address_map(pattern(0, 8, start=28, lanes=1)))) == 2
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "text"),
     [
         (4, "touches 4 sectors, as few as can be"),
         (8, "touches 8 sectors, 4 would do"),
         (0, "touches 1 sector, as few as can be"),
     ],
 )
-def test_address_map_compares_with_what_would_do(step, said):
-    assert said in written(draw.address_map(pattern(step)))
-    assert said in draw.address_map_in_words(pattern(step))
+def test_address_map_compares_with_the_minimum(step, text):
+    assert text in written(draw.address_map(pattern(step)))
+    assert text in draw.address_map_in_words(pattern(step))
 
 
-def test_sectors_apart_are_drawn_with_a_gap():
+def test_non_adjacent_sectors_are_drawn_with_a_gap():
     near, far = maps._places([3, 4]), maps._places([3, 9])
     assert near == {3: 0, 4: 32}
     assert far[9] > 32
 
 
-def test_address_map_in_words_has_the_numbers():
-    said = draw.address_map_in_words(pattern(512))
-    assert "1,024 bytes are moved and 128 bytes of them are used" in said
-    assert "512 bytes from one lane to the next" in said
+def test_text_of_the_address_map_has_the_numbers():
+    text = draw.address_map_in_words(pattern(512))
+    assert "1,024 bytes are moved and 128 bytes of them are used" in text
+    assert "512 bytes from one lane to the next" in text
 
 
-def test_address_map_of_shared_memory_is_refused():
+def test_address_map_of_shared_memory_is_rejected():
     with pytest.raises(ValueError, match="Use bank_map"):
         draw.address_map(pattern(4, space="shared"))
 
 
-def test_maps_refuse_kernels_without_such_memory():
+def test_maps_reject_kernels_without_accesses_to_that_memory():
     with pytest.raises(ValueError, match="uses global memory"):
         draw.address_map(LIGHT)
     with pytest.raises(ValueError, match="uses shared memory"):
         draw.bank_map(LIGHT)
 
 
-def test_maps_refuse_a_request_of_nobody():
+def test_maps_reject_a_request_without_lanes():
     with pytest.raises(ValueError, match="no lane made"):
         draw.bank_map(Pattern((), (), 4, "shared"))
 
@@ -188,20 +188,20 @@ def test_conflicts_are_hatched_and_numbered_by_pass():
     assert numbers == [str(k + 1) for k in range(32)]
 
 
-def test_words_that_lanes_share_are_no_conflict():
+def test_lanes_that_read_the_same_word_do_not_conflict():
     figure = draw.bank_map(pattern(0, space="shared"))
     assert {hatch for _, hatch in boxes(figure)} == {""}
     assert "takes 1 pass, no bank conflict" in written(figure)
 
 
-def test_legend_names_conflicts_only_where_there_are_some():
+def test_legend_has_conflicts_only_if_there_are_any():
     free, full = (written(draw.bank_map(pattern(s, space="shared"))) for s in (4, 128))
     assert "a conflict" not in free
     assert "a conflict" in full
 
 
 @pytest.mark.parametrize(
-    ("step", "size", "said"),
+    ("step", "size", "text"),
     [
         (128, 4, "takes 32 passes, 1 would do"),
         (132, 4, "takes 1 pass, no bank conflict"),
@@ -210,13 +210,13 @@ def test_legend_names_conflicts_only_where_there_are_some():
         (16, 16, "takes 4 passes, no bank conflict"),
     ],
 )
-def test_bank_map_compares_with_what_would_do(step, size, said):
-    assert said in draw.bank_map_in_words(pattern(step, size, "shared"))
+def test_bank_map_compares_with_the_minimum(step, size, text):
+    assert text in draw.bank_map_in_words(pattern(step, size, "shared"))
 
 
-def test_bank_map_in_words_names_the_bank_of_a_conflict():
-    said = draw.bank_map_in_words(pattern(128, space="shared", start=12))
-    assert "bank 3 must deliver 32 different words" in said
+def test_text_of_the_bank_map_names_the_bank_of_a_conflict():
+    text = draw.bank_map_in_words(pattern(128, space="shared", start=12))
+    assert "bank 3 must deliver 32 different words" in text
 
 
 def test_wide_elements_are_drawn_in_both_their_banks():
@@ -243,11 +243,11 @@ def transposed():
     return gpukit.profile(transpose_kernel)[1, (32, 32)](x, x.copy())
 
 
-def test_maps_take_the_worst_access_of_a_profile(transposed):
+def test_maps_show_the_worst_access_of_a_profile_by_default(transposed):
     assert "x[tx, ty] in line" in draw.address_map_in_words(transposed)
     assert "tile[tx, ty] in line" in draw.bank_map_in_words(transposed)
 
 
-def test_maps_take_the_access_that_they_are_told(transposed):
+def test_maps_show_the_selected_access(transposed):
     assert "touches 4 sectors" in draw.address_map_in_words(transposed, "out[ty, tx]")
     assert "takes 1 pass" in draw.bank_map_in_words(transposed, "tile[ty, tx]")

@@ -1,4 +1,4 @@
-"""Sequences run to the right, keep their scale, and only steps wait for each other."""
+"""Figures of sequences: matrices over time and unrolled recurrent networks."""
 
 import numpy as np
 import pytest
@@ -15,13 +15,13 @@ def images(figure):
     return [axes.images[0] for axes in figure.axes if axes.images]
 
 
-def test_each_matrix_is_shown_as_it_is():
+def test_each_matrix_is_drawn_unchanged():
     first, second = np.arange(6.0).reshape(2, 3), -np.ones((4, 3))
     shown = [image.get_array().tolist() for image in images(drawn(first, second))]
     assert shown == [first.tolist(), second.tolist()]
 
 
-def test_white_is_zero_where_numbers_have_both_signs():
+def test_white_is_zero_for_numbers_of_both_signs():
     (image,) = images(drawn(np.array([[-3.0, 1]])))
     assert image.get_clim() == (-3, 3)
     assert np.allclose(image.cmap(0.5)[:3], 0.97, atol=0.02)
@@ -37,13 +37,13 @@ def test_zeros_have_a_scale_too():
     assert image.get_clim() == (0, 1)
 
 
-def test_matrices_have_their_titles():
+def test_matrices_have_titles():
     titles = [axes.get_title(loc="left") for axes in drawn(np.ones((1, 2)), np.ones((3, 2))).axes]
     assert titles[:2] == ["m0", "m1"]
 
 
 @pytest.mark.parametrize("arrays", [(np.ones((2, 3)), np.ones((2, 4))), (np.ones(3),), ()])
-def test_over_time_refuses_what_has_no_common_time(arrays):
+def test_over_time_rejects_arrays_of_unequal_length(arrays):
     with pytest.raises(ValueError, match=r"over_time: expected matrices \(rows, steps\)"):
         drawn(*arrays)
 
@@ -59,7 +59,7 @@ def test_arrows_lead_from_step_to_step_and_never_to_another_sample():
     assert all(start[1] == end[1] and start[0] < end[0] for start, end in [*between, time])
 
 
-def test_frame_holds_the_boxes_of_one_step():
+def test_frame_encloses_the_boxes_of_one_step():
     *boxes, frame = draw.unrolled(4, 3, together=1).axes[0].patches
     inside = [box for box in boxes if frame.get_bbox().containsx(box.get_x())]
     assert sorted(box.get_y() for box in inside) == [0, 1, 2]
@@ -67,7 +67,7 @@ def test_frame_holds_the_boxes_of_one_step():
 
 
 @pytest.mark.parametrize("size", [(1, 1, 0), (9, 1, 0), (3, 0, 0), (3, 3, 3)])
-def test_unrolled_refuses_what_it_cannot_draw(size):
+def test_unrolled_rejects_sizes_it_cannot_draw(size):
     steps, samples, together = size
     with pytest.raises(ValueError, match="unrolled: expected 2 to 8 steps"):
         draw.unrolled(steps, samples, together=together)

@@ -1,4 +1,4 @@
-"""The pictures of the lesson on memory: what they say is what was computed."""
+"""Figures of the lesson on memory: their numbers against computed ones."""
 
 import math
 from itertools import pairwise
@@ -16,7 +16,7 @@ def test_walks_visit_each_element_once():
     assert [shown.count(f"thread {thread}") for thread in range(4)] == [8] * 4
 
 
-def test_memories_name_the_sizes_of_the_gpu():
+def test_memories_are_labelled_with_the_sizes_of_the_gpu():
     shown = "\n".join(words(draw.memories("H100")))
     assert "one of 132" in shown
     assert "50 MB" in shown
@@ -24,7 +24,7 @@ def test_memories_name_the_sizes_of_the_gpu():
     assert "228 KB" in shown
 
 
-def test_memories_say_so_where_no_speed_is_known(monkeypatch):
+def test_memories_say_that_a_bandwidth_is_unknown(monkeypatch):
     unknown = storage.gpus.Gpu(**{**vars(storage.gpus.GPUS["T4"]), "l2": None, "bandwidth": None})
     monkeypatch.setitem(storage.gpus.GPUS, "T4", unknown)
     assert "L2 cache: size not found, for all SMs" in words(draw.memories("T4"))
@@ -38,7 +38,7 @@ def test_tile_steps_follow_one_element_of_the_transpose(x, y):
 
 
 @pytest.mark.parametrize("width", range(1, 66))
-def test_passes_of_a_column_are_the_common_divisor(width):
+def test_passes_of_a_column_are_the_gcd_with_the_number_of_banks(width):
     assert tiles.column_passes(width) == math.gcd(width, 32)
 
 
@@ -46,10 +46,10 @@ def test_tile_banks_name_the_bank_of_each_word():
     (panel,) = draw.tile_banks((33,), shown=3).axes
     assert panel.get_title(loc="left") == "rows of 33 words: 1 pass"
     banks = [int(text.get_text()) for text in panel.texts if text.get_text() != "..."]
-    assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # a row further is a bank further
+    assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # each row is shifted by one bank
 
 
-def test_stride_bars_say_their_heights():
+def test_stride_bars_are_labelled_with_their_heights():
     shown = words(draw.stride_bars([1, 7]))
     assert "7" in shown
 
@@ -77,6 +77,6 @@ def test_several_streams_keep_three_engines_busy():
         lambda: draw.tile_steps((0, 8)),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(wrong):
+def test_invalid_arguments_are_rejected(wrong):
     with pytest.raises(ValueError, match="expected"):
         wrong()

@@ -1,4 +1,4 @@
-"""Showing a figure: never without words."""
+"""Display of figures: alt text, background, contrast."""
 
 import base64
 import io
@@ -33,7 +33,7 @@ def test_show_needs_alt_text(figure):
 
 
 @pytest.mark.parametrize("alt", ["", "   \n  ", "a picture"])
-def test_show_refuses_alt_text_that_says_nothing(figure, alt):
+def test_show_rejects_meaningless_alt_text(figure, alt):
     with pytest.raises(ValueError, match="expected alt to describe"):
         style.show(figure, alt=alt)
 
@@ -65,13 +65,13 @@ def test_alt_text_cannot_end_its_attribute(figure):
     assert 'alt="quotes &quot; and &lt;tags&gt; in the words"' in html
 
 
-def test_figure_is_unknown_to_pyplot(figure):
+def test_figure_is_not_registered_with_pyplot(figure):
     from matplotlib import pyplot
 
     assert pyplot.get_fignums() == []
 
 
-def test_house_style_leaves_the_readers_settings_alone():
+def test_house_style_does_not_change_global_rcparams():
     import matplotlib
 
     before = matplotlib.rcParams["font.size"]
@@ -92,12 +92,12 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("fill", style.FILLS)
-def test_ink_on_a_fill_can_be_read(fill):
+def test_ink_is_legible_on_every_fill(fill):
     ratio = (luminance(fill) + 0.05) / (luminance(style.INK) + 0.05)
     assert ratio >= 4.5
 
 
-def test_nothing_is_drawn_at_the_edge_of_the_picture(figure):
+def test_figure_has_margins(figure):
     from matplotlib.image import imread
 
     with style.house():
@@ -107,14 +107,14 @@ def test_nothing_is_drawn_at_the_edge_of_the_picture(figure):
     assert all(np.allclose(edge, edge[0, 0], atol=0.01) for edge in edges)
 
 
-def test_paper_is_opaque_and_light_so_that_ink_is_readable_in_a_dark_notebook(bundle):
+def test_background_is_opaque_and_light_so_that_ink_is_legible_in_a_dark_notebook(bundle):
     pixels = image.imread(io.BytesIO(base64.b64decode(bundle[0]["image/png"])))
     corners = pixels[[0, 0, -1, -1], [0, -1, 0, -1]]
     assert (corners[:, :3] > 0.95).all()
     assert (corners[:, 3:] == 1).all()
 
 
-def test_figure_has_its_paper_whatever_the_readers_own_settings_are():
+def test_background_does_not_depend_on_the_readers_rcparams():
     with matplotlib.rc_context({"figure.facecolor": "none"}):
         fig, _ = style.figure(3, 2)
     assert fig.get_facecolor() == to_rgba(style.PAPER)

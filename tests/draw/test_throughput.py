@@ -1,4 +1,4 @@
-"""Areas are in proportion, lines can be told apart, and what cannot be drawn is refused."""
+"""Areas in proportion, distinguishable lines, rejected input."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from gpukit import draw
 
 
 def sides(figure):
-    """The sides of the squares of a figure, and that they are squares."""
+    """Assert that the rectangles of a figure are squares, and return their sides."""
     found = [(patch.get_width(), patch.get_height()) for patch in figure.axes[0].patches]
     assert all(wide == high for wide, high in found)
     return [wide for wide, _ in found]
@@ -18,12 +18,12 @@ def test_areas_are_in_proportion():
     assert large / small == pytest.approx(2)
 
 
-def test_area_of_next_to_nothing_can_be_seen():
+def test_tiny_area_is_visible():
     small, _ = sides(draw.areas({"a": 1, "b": 1e12}, title="t"))
     assert small > 0
 
 
-def test_areas_name_each_quantity_and_its_value():
+def test_areas_are_labelled_with_quantity_and_value():
     texts = [
         text.get_text() for text in draw.areas({"CPU": 16, "T4": 40_960}, title="t").axes[0].texts
     ]
@@ -31,7 +31,7 @@ def test_areas_name_each_quantity_and_its_value():
 
 
 @pytest.mark.parametrize("quantities", [{}, {"a": 0}, {"a": 1, "b": -1}])
-def test_areas_refuse_nothing(quantities):
+def test_areas_reject_invalid_quantities(quantities):
     with pytest.raises(ValueError, match="areas: expected"):
         draw.areas(quantities, title="t")
 
@@ -42,25 +42,25 @@ def drawn(count=6, log=""):
     return draw.lines(x, series, title="t", xlabel="x", ylabel="y", log=log)
 
 
-def test_no_two_lines_look_alike_without_colour():
+def test_lines_are_distinguishable_without_colour():
     found = [line for line in drawn().axes[0].lines if line.get_marker() != "None"]
     assert len({(str(line._dash_pattern), line.get_marker()) for line in found}) == 6
 
 
-def test_every_line_is_named_in_the_key():
+def test_every_line_is_named_in_the_legend():
     keys = [text.get_text() for legend in drawn().legends for text in legend.get_texts()]
     assert keys == [f"line {k}" for k in range(6)]
 
 
 @pytest.mark.parametrize("log", ["", "x", "y", "xy"])
-def test_axes_have_the_scales_asked_for(log):
+def test_axes_have_the_requested_scales(log):
     axes = drawn(log=log).axes[0]
     assert axes.get_xscale() == ("log" if "x" in log else "linear")
     assert axes.get_yscale() == ("log" if "y" in log else "linear")
 
 
 @pytest.mark.parametrize("count", [0, 7])
-def test_too_many_or_no_lines_are_refused(count):
+def test_too_many_or_no_lines_are_rejected(count):
     with pytest.raises(ValueError, match="lines: expected 1 to 6"):
         drawn(count)
 

@@ -1,4 +1,4 @@
-"""Pictures of threads that add together say what the threads do."""
+"""Figures of reductions and scans match what the threads do."""
 
 import numpy as np
 import pytest
@@ -18,13 +18,13 @@ FIGURES = {
 
 
 def texts(figure):
-    """What is written inside the axes of a figure."""
+    """Return the text inside the axes of a figure."""
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.costly
-def test_it_can_be_drawn(name):
+def test_figure_can_be_drawn(name):
     picture = draw.show(FIGURES[name](), alt="a picture of threads that add")
     assert picture.png.startswith(b"\x89PNG")
 
@@ -36,7 +36,7 @@ def test_chain_and_tree_have_the_same_number_of_additions(n):
         assert sum(text.get_text() == "+" for text in axes.texts) == n - 1
 
 
-def test_a_warp_runs_where_any_of_its_lanes_works():
+def test_a_warp_is_active_when_any_of_its_lanes_is():
     rounds = [THREAD % 2 == 0, THREAD < 1, THREAD > 99]
     running = [text for text in texts(draw.who_works(("t", rounds))) if "warp" in text]
     assert running == ["2 warps run", "1 warp runs", "0 warps run"]
@@ -47,7 +47,7 @@ def test_a_scan_ends_with_the_running_sums():
     assert texts(draw.scan_steps(values))[-5:] == [f"{n}" for n in np.cumsum(values)]
 
 
-def test_rounds_are_named_with_their_steps():
+def test_rounds_are_labelled_with_their_strides():
     axes = draw.who_works(("t", [THREAD % 2 == 0, THREAD < 1]), steps=(1, 2)).axes[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["round 1, step 1", "round 2, step 2"]
@@ -58,7 +58,7 @@ def test_each_sum_of_a_scan_has_two_arrows():
     assert len(arrows) == 2 * (3 + 2)
 
 
-def test_a_drift_is_the_error_and_marks_where_the_sum_passes():
+def test_drift_plots_the_error_and_marks_where_the_sum_reaches_given_values():
     sums = np.cumsum(np.full(1000, 0.5)) + 3
     curve, _, line = draw.drift(sums, 0.5, (103,)).axes[0].lines
     np.testing.assert_allclose(curve.get_ydata(), 3)
@@ -76,12 +76,12 @@ def test_a_drift_is_the_error_and_marks_where_the_sum_passes():
         lambda: draw.drift([1.0, 2.0], 1.0, (3,)),
     ],
 )
-def test_what_would_be_unreadable_is_refused(make):
+def test_unreadable_figures_are_rejected(make):
     with pytest.raises(errors.LaunchError, match=r"expected .* got .*[Dd]raw"):
         make()
 
 
-def test_bars_have_the_same_scale_where_it_is_asked():
+def test_bars_have_equal_scales_on_request():
     tall, low = draw.bars(("a", [1, 9]), ("b", [1, 2]), x="digit", y="share", same=True).axes
     assert tall.get_ylim() == low.get_ylim()
     assert tall.get_ylabel() == "share"
