@@ -1,4 +1,4 @@
-"""Every kernel of the book has a case, and ours and NumPy agree in each."""
+"""Every kernel of the book has a benchmark case, in which gpukit and NumPy agree."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ MATMULS = """
 """.split()
 
 
-# Their kernels round what they multiply to ten bits; NumPy does not.
+# Kernels that round factors to TF32's 10-bit mantissa.
 ROUNDED = ["matmul_tensor_tf32"]
 
 
@@ -38,14 +38,14 @@ def test_every_kernel_of_the_book_has_a_case():
 
 @pytest.mark.parametrize("name", often.each(cases.CASES, 6))
 @pytest.mark.costly
-def test_ours_is_right(name):
+def test_kernel_matches_its_reference(name):
     comparison = cases.make(name, quick=True)
     comparison.ours()
     assert timing.mistake(comparison) == ""
 
 
 @pytest.mark.parametrize("name", cases.CASES)
-def test_numpy_computes_the_same_thing(name):
+def test_numpy_counterpart_computes_the_same_result(name):
     comparison = cases.make(name, quick=True)
     expected = comparison.expected()
     answer = np.asarray(comparison.answer(np), np.float64).reshape(expected.shape)
@@ -56,7 +56,7 @@ def test_numpy_computes_the_same_thing(name):
 
 
 @pytest.mark.parametrize("name", cases.CASES)
-def test_a_case_states_the_least_bytes_that_anyone_must_move(name):
+def test_a_case_states_the_minimum_bytes_to_move(name):
     assert cases.make(name, quick=True).least > 0
 
 
@@ -69,53 +69,53 @@ def test_a_case_states_its_cost_and_size(name):
 
 
 @pytest.mark.parametrize("name", cases.CASES)
-def test_no_kernel_is_given_none_which_numba_cuda_refuses(name):
+def test_no_launch_argument_is_none_which_numba_cuda_rejects(name):
     assert not any(argument is None for argument in first_launch(name).arguments)
 
 
-def test_what_is_timed_is_launches_only():
+def test_only_launches_are_timed():
     for name in cases.CASES:
         assert isinstance(cases.make(name, quick=True).ours, register.Launch), name
 
 
-def test_no_two_inputs_of_a_case_are_one_or_its_transpose():
-    """Else a kernel that mixes up rows and columns, or its inputs, gives the right answer."""
+def test_inputs_of_a_case_differ_from_each_other_and_their_transposes():
+    """Otherwise a kernel that swaps its inputs, or rows and columns, would pass."""
     for name in cases.CASES:
-        given = cases.make(name, quick=True).given
-        first, second = (*(a for a in given if isinstance(a, np.ndarray)), None, None)[:2]
+        arrays = cases.make(name, quick=True).given
+        first, second = (*(a for a in arrays if isinstance(a, np.ndarray)), None, None)[:2]
         if second is not None:
             assert not np.array_equal(first, second), name
             assert not np.array_equal(first, second.T), name
 
 
-def test_numbers_of_a_case_are_drawn_once():
+def test_random_inputs_are_cached():
     assert register.random(5, 7) is register.random(5, 7)
     assert (register.random(5, 7) != register.random(5, 7, draw=1)).all()
 
 
-def test_no_names_choose_all():
+def test_no_names_select_every_case():
     assert cases.choose([]) == list(cases.CASES)
 
 
-def test_a_group_chooses_its_kernels():
+def test_a_group_selects_its_kernels():
     assert cases.choose(["matmul"]) == MATMULS
 
 
-def test_a_whole_name_chooses_nothing_that_only_begins_so():
+def test_a_full_name_selects_only_that_kernel():
     assert cases.choose(["saxpy"]) == ["saxpy"]
 
 
-def test_the_beginning_of_a_name_chooses_all_that_begin_so():
+def test_a_prefix_selects_all_kernels_that_start_with_it():
     trees = ["sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled"]
     sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorized"]
     assert cases.choose(["sum"]) == trees + sums
 
 
-def test_names_come_in_the_order_of_the_book_and_once():
+def test_selected_names_are_unique_and_in_book_order():
     chosen = cases.choose(["matmul_naive", "sum_sequential", "matmul"])
     assert chosen == ["sum_sequential", *MATMULS]
 
 
-def test_a_misspelt_name_is_answered_with_the_right_one():
+def test_a_misspelt_name_suggests_the_right_one():
     with pytest.raises(register.BenchError, match="Did you mean saxpy"):
         cases.choose(["saxpi"])

@@ -1,4 +1,4 @@
-"""Timing on a GPU, on a clock that is made up, and the libraries' names for the same work."""
+"""GPU timing on a fake clock, and the same computations in other libraries."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from tests.gpu.libraries import cupy
 
 
 class Gpu:
-    """A GPU whose clock only moves when somebody works."""
+    """A fake GPU whose clock advances only during work."""
 
     def __init__(self, **seconds):
         self.now, self.order = 0.0, []
@@ -32,42 +32,42 @@ class Gpu:
         return self.now
 
 
-def measured(machine, **rest):
+def timings(machine, **rest):
     return gpu.in_turns(machine.works, machine.elapsed, clock=machine.clock, **rest)
 
 
-def test_medians_and_spreads_of_all_sides_are_returned():
+def test_medians_and_spreads_of_all_implementations_are_returned():
     machine = Gpu(ours=[100, *[1, 2, 3, 4, 5, 6, 7] * 9], cupy=[100, 5])
-    found = measured(machine, seconds=0)
+    found = timings(machine, seconds=0)
     assert found["ours"] == gpu.Spread(median=4, low=2, high=6, samples=7)
     assert found["cupy"].median == 5
 
 
-def test_the_first_call_of_each_side_is_not_counted():
-    assert measured(Gpu(ours=[100, 1]))["ours"].high == 1
+def test_the_first_call_of_each_implementation_is_not_timed():
+    assert timings(Gpu(ours=[100, 1]))["ours"].high == 1
 
 
-def test_who_goes_first_changes_from_sample_to_sample():
+def test_the_order_of_implementations_alternates_between_samples():
     machine = Gpu(a=[1], b=[1], c=[1])
-    measured(machine, seconds=0)
+    timings(machine, seconds=0)
     assert "".join(machine.order[3:15]) == "abcbcacababc"
 
 
 @pytest.mark.slow
-def test_measuring_ends_when_all_medians_are_settled():
-    steady = measured(Gpu(ours=[0.1]), seconds=60)["ours"]
-    noisy = measured(Gpu(ours=[1e-3, 2e-3] * 9999), seconds=60)["ours"]
+def test_timing_ends_when_all_medians_have_converged():
+    steady = timings(Gpu(ours=[0.1]), seconds=60)["ours"]
+    noisy = timings(Gpu(ours=[1e-3, 2e-3] * 9999), seconds=60)["ours"]
     assert (steady.samples, noisy.samples) == (gpu.LEAST_SAMPLES, gpu.MOST_SAMPLES)
 
 
-def test_a_gpu_works_for_a_while_before_the_first_sample():
+def test_the_gpu_is_warmed_up_before_the_first_sample():
     machine = Gpu(ours=[0.01])
-    found = measured(machine, seconds=60)["ours"]
+    found = timings(machine, seconds=60)["ours"]
     assert 0.01 * (len(machine.order) - found.samples) >= 0.3
 
 
 def test_short_work_is_sampled_for_a_quarter_of_a_second():
-    assert measured(Gpu(ours=[1e-3]), seconds=60)["ours"].samples >= 250
+    assert timings(Gpu(ours=[1e-3]), seconds=60)["ours"].samples >= 250
 
 
 def test_the_cache_is_flushed_by_reading(monkeypatch):
@@ -80,7 +80,7 @@ def test_the_cache_is_flushed_by_reading(monkeypatch):
 
 
 class Broken:
-    """A library with NumPy's names, one of which fails when it works."""
+    """A NumPy-compatible library with a function that fails when called."""
 
     asarray = staticmethod(np.asarray)
 
@@ -88,8 +88,8 @@ class Broken:
         raise MemoryError("out of memory")
 
 
-def test_a_library_that_fails_is_left_out_and_its_words_are_kept(monkeypatch):
-    installed = {"cupy": Broken(), "torch": object()}  # one cannot work, one not make its arrays
+def test_a_failing_library_is_skipped_and_its_error_is_recorded(monkeypatch):
+    installed = {"cupy": Broken(), "torch": object()}  # one fails to compute, one to make arrays
     monkeypatch.setattr(rivals, "_installed", installed.get)
     works, failed = gpu.sides(cases.make("vector_add", quick=True))
     assert list(works) == ["gpukit"]
@@ -98,14 +98,14 @@ def test_a_library_that_fails_is_left_out_and_its_words_are_kept(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["gelu", "gelu_grad", "saxpy", "sigmoid", "box_blur"])
-def test_a_library_whose_functions_take_no_where_does_the_work(name):
+def test_libraries_without_the_where_argument_are_supported(name):
     comparison = cases.make(name, quick=True)
     expected = comparison.expected()
     tolerance = 1e-5 * np.abs(expected).max()
     assert np.abs(comparison.answer(cupy) - expected).max() <= tolerance
 
 
-def test_products_of_pytorch_round_only_where_the_kernel_does():
+def test_pytorch_uses_tf32_only_for_kernels_that_do():
     torch = SimpleNamespace(
         as_tensor=lambda array, device: array,
         matmul=lambda a, b, out: None,
@@ -121,13 +121,13 @@ def test_products_of_pytorch_round_only_where_the_kernel_does():
         assert [switch.allow_tf32 for switch in switches] == [rounds, rounds]
 
 
-def test_measuring_ends_when_the_time_is_over():
-    found = measured(Gpu(ours=[0.9, 1.1] * 300), seconds=20)["ours"]
+def test_timing_ends_when_the_time_budget_is_spent():
+    found = timings(Gpu(ours=[0.9, 1.1] * 300), seconds=20)["ours"]
     assert 19 <= found.samples <= 22
 
 
 @pytest.mark.parametrize("name", cases.CASES)
-def test_pytorch_comes_to_the_same_answer(name):
+def test_pytorch_counterpart_computes_the_same_result(name):
     torch = pytest.importorskip("torch")
     comparison = cases.make(name, quick=True)
     if not rivals.named(comparison):
@@ -140,6 +140,6 @@ def test_pytorch_comes_to_the_same_answer(name):
     assert np.abs(answer - expected).max() <= tolerance
 
 
-def test_a_library_with_numpys_names_does_numpys_work():
+def test_a_numpy_compatible_library_computes_the_numpy_counterpart():
     comparison = cases.make("saxpy", quick=True)
     np.testing.assert_allclose(comparison.answer(np), comparison.expected(), rtol=1e-6, atol=1e-6)

@@ -1,4 +1,4 @@
-"""Recorded GPU results: read from the files of gpu_run.py, and shown in lessons."""
+"""Recorded GPU results: read from files of gpu_run.py and shown in lessons."""
 
 import json
 
@@ -19,7 +19,7 @@ def record(folder, *, rehearsal=False):
     (folder / "gpu_x.json").write_text(json.dumps(text))
 
 
-def test_a_recorded_kernel_is_a_row_with_its_share_of_the_fastest_library(tmp_path):
+def test_a_recorded_kernel_is_a_row_with_its_fraction_of_the_fastest_library(tmp_path):
     record(tmp_path)
     row = ["NVIDIA X", "sum_shuffle", "10,000,000", "20 us", "90 % of cupy"]
     assert recorded.rows(["sum"], tmp_path) == [row]
@@ -30,12 +30,12 @@ def test_other_kernels_are_left_out(tmp_path):
     assert recorded.rows(["dot", "shuffle"], tmp_path) == []
 
 
-def test_a_rehearsal_is_no_record(tmp_path):
+def test_a_rehearsal_is_not_shown_as_a_record(tmp_path):
     record(tmp_path, rehearsal=True)
     assert recorded.rows(["sum"], tmp_path) == []
 
 
-def test_without_a_record_a_lesson_says_so(monkeypatch, tmp_path):
+def test_lesson_says_that_there_is_no_record(monkeypatch, tmp_path):
     monkeypatch.setattr(recorded.rows, "__defaults__", (tmp_path,))
     words = "No GPU time of these kernels has been recorded yet."
     assert repr(draw.recorded("sum")) == words

@@ -1,4 +1,4 @@
-"""Numbers become words and JSON."""
+"""Benchmark results as text, tables and JSON."""
 
 import dataclasses
 import json
@@ -26,35 +26,35 @@ WRONG = timing.Result(
 )
 
 
-CEILINGS = Ceilings(bytes=24e9, flops=1e12, how="made up")
+CEILINGS = Ceilings(bytes=24e9, flops=1e12, how="fake")
 
 
-def test_a_row_holds_times_rates_and_a_verdict():
+def test_a_row_contains_times_rates_and_a_verdict():
     expected = ["saxpy", "1,000", "1 ms", "2 ms", "12", "2", "2.0", "-", "2.0 times faster"]
     assert report.row(GOOD, CEILINGS) == expected
 
 
-def test_a_row_whose_times_vary_too_much_says_so_and_claims_no_ratio():
+def test_a_row_with_times_that_vary_too_much_says_so_and_has_no_ratio():
     found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.31))
     assert report.row(found, CEILINGS)[-1] == "varies by 31 %"
     assert any("compared with nothing" in note for note in report.notes([found]))
-    (told,) = report.as_json([found], Target("cpu", "why"), "x86_64")["results"]
-    assert (told["speedup"], told["timing"]["varied"]) == (None, 0.31)
+    (row,) = report.as_json([found], Target("cpu", "why"), "x86_64")["results"]
+    assert (row["speedup"], row["timing"]["varied"]) == (None, 0.31)
 
 
-def test_a_row_whose_times_vary_a_little_keeps_its_ratio():
+def test_a_row_with_times_that_vary_slightly_has_a_ratio():
     found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.24))
     assert report.row(found, CEILINGS)[-1] == "2.0 times faster"
     assert not any("compared with nothing" in note for note in report.notes([found]))
 
 
-def test_a_library_whose_times_vary_too_much_is_no_measure():
+def test_a_library_with_times_that_vary_too_much_is_not_compared_with():
     steady, wild = timing.Spread(1e-3, 1e-3, 1e-3, 7), timing.Spread(5e-4, 4e-4, 6e-4, 7)
     found = dataclasses.replace(GOOD, gpu={"gpukit": steady, "CuPy": wild})
     assert report.of_library(found) == "varies by 40 %"
 
 
-def test_a_library_that_fails_is_told_below_the_table():
+def test_a_failing_library_is_listed_below_the_table():
     found = dataclasses.replace(GOOD, failed={"CuPy": "MemoryError: out of memory"})
     assert "saxpy: CuPy fails: MemoryError: out of memory" in report.notes([found])
 
@@ -72,7 +72,7 @@ def test_the_floor_is_the_longer_of_moving_and_computing():
     assert report.over_floor(GOOD, slower) == pytest.approx(1)  # 2 Mflop at 2 Gflop/s: 1 ms
 
 
-def test_on_a_gpu_its_own_clock_counts_and_the_fastest_library_is_named():
+def test_gpu_rows_use_the_gpu_clock_and_name_the_fastest_library():
     spreads = {
         name: timing.Spread(seconds, seconds, seconds, 7)
         for name, seconds in (("gpukit", 5e-4), ("CuPy", 6e-4), ("PyTorch", 4e-4))
@@ -82,11 +82,11 @@ def test_on_a_gpu_its_own_clock_counts_and_the_fastest_library_is_named():
     assert found[-3:] == ["1.00", "80 % of PyTorch", "2.0 times faster"]
 
 
-def test_the_ceilings_are_told_with_how_they_were_found():
-    assert "24 GB/s, 1000 Gflop/s (made up)" in report.ceiling(CEILINGS)
+def test_the_ceilings_are_shown_with_their_source():
+    assert "24 GB/s, 1000 Gflop/s (fake)" in report.ceiling(CEILINGS)
 
 
-def test_a_row_has_a_cell_for_each_header():
+def test_a_row_has_one_cell_per_header():
     assert len(report.row(GOOD)) == len(report.row(WRONG)) == len(report.HEADERS)
 
 
@@ -109,7 +109,7 @@ def test_a_wrong_answer_has_no_times():
     ("seconds", "words"),
     [(2.5, "2.5 s"), (0.1, "100 ms"), (1e-6, "1 us"), (5e-9, "5 ns"), (999e-6, "999 us")],
 )
-def test_a_duration_is_given_in_the_unit_that_suits_it(seconds, words):
+def test_a_duration_is_shown_in_a_suitable_unit(seconds, words):
     assert report.duration(seconds) == words
 
 

@@ -1,4 +1,4 @@
-"""Numba's simulator beside our kernels: times of both, and why there may be none."""
+"""Comparison with Numba's simulator: times, or the reason why there are none."""
 
 import json
 import types
@@ -13,7 +13,7 @@ from gpukit.bench.simulator import Simulated
 
 @pytest.fixture
 def small(monkeypatch):
-    """Make the launch of every case one of four threads, with this kernel's arguments."""
+    """Reduce the launch of every case to four threads."""
     genuine = simulator.first_launch
 
     def first_launch(name):
@@ -25,54 +25,54 @@ def small(monkeypatch):
     monkeypatch.setattr(simulator, "first_launch", first_launch)
 
 
-def test_both_sides_are_timed(small):
+def test_kernel_and_simulator_are_timed(small):
     found = simulator.run("vector_add")
     assert (found.kernel, found.threads, found.reason) == ("vector_add", 8, "")
     assert found.theirs > found.ours > 0
 
 
-def test_another_answer_is_no_time(small, monkeypatch):
+def test_a_different_result_is_not_timed(small, monkeypatch):
     monkeypatch.setattr(simulator, "_agree", lambda a, b: False)
     found = simulator.run("vector_add")
     assert (found.theirs, found.reason) == (None, "another answer than ours")
 
 
-def test_answers_agree_up_to_rounding_and_no_further():
+def test_results_must_agree_up_to_rounding():
     x = np.array([1, 1000], np.float32)
     assert simulator._agree(x, x + np.float32(0.5))
     assert not simulator._agree(x, x + 2)
     assert not simulator._agree(x, np.array([1, np.nan], np.float32))
 
 
-def test_a_launch_that_takes_too_long_is_given_up():
+def test_a_launch_that_takes_too_long_is_abandoned():
     found = simulator.run("vector_add", seconds=0.01)
     assert (found.theirs, found.reason) == (None, "more than 0 s")
 
 
-def test_an_instruction_of_a_gpu_is_what_it_cannot_run():
+def test_ptx_intrinsics_cannot_run_in_the_simulator():
     found = simulator.run("sum_vectorized")
     assert (found.theirs, found.reason) == (None, "instructions of a GPU")
 
 
-def test_what_the_simulator_refuses_is_told_in_its_words(small, monkeypatch):
+def test_errors_of_the_simulator_are_shown_verbatim(small, monkeypatch):
     monkeypatch.setattr(simulator, "_has_other_forms", lambda described: False)
     monkeypatch.setattr(simulator, "CHILD", simulator.CHILD.with_name("no_such_file.py"))
     assert simulator.run("vector_add").reason.startswith("cannot: ")
 
 
-def test_on_a_gpu_it_is_an_error_that_says_what_to_set(monkeypatch):
+def test_simulator_comparison_on_a_gpu_is_an_error_that_says_what_to_set(monkeypatch):
     monkeypatch.setattr(target, "active", lambda: target.Target("cuda", ""))
     with pytest.raises(register.BenchError, match="Set GPUKIT_TARGET=cpu"):
         simulator.run("vector_add")
 
 
-def test_on_a_gpu_it_is_refused_before_anything_is_timed(monkeypatch):
+def test_simulator_comparison_on_a_gpu_is_rejected_before_timing(monkeypatch):
     monkeypatch.setattr(target, "active", lambda: target.Target("cuda", ""))
     monkeypatch.setattr(ceilings, "measure", lambda: pytest.fail("something was timed"))
     assert cli.main(["bench", "fill", "--simulator"]) != 0
 
 
-def test_the_table_has_times_or_reasons():
+def test_the_table_shows_times_or_reasons():
     found = [Simulated("a", 1000, 1e-3, 2.0), Simulated("b", 8, 1e-3, None, "more than 60 s")]
     headers, rows = simulator.table(found)
     assert len(headers) == 5
@@ -82,7 +82,7 @@ def test_the_table_has_times_or_reasons():
     ]
 
 
-def test_the_bench_shows_it_on_request(monkeypatch, capsys):
+def test_bench_shows_the_simulator_on_request(monkeypatch, capsys):
     answer = Simulated("fill", 8, 1e-3, 2.0)
     monkeypatch.setattr(simulator, "run", lambda name: answer)
     assert cli.main(["bench", "fill", "--quick", "--simulator", "--json"]) == 0

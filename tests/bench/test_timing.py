@@ -1,4 +1,4 @@
-"""The clock's arithmetic, on a clock that is made up: no test here depends on how fast this is."""
+"""Timing arithmetic on a fake clock: no test depends on real time."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from gpukit.launch import Cost
 
 
 class Clock:
-    """A clock that only moves when somebody works."""
+    """A clock that advances only during work."""
 
     def __init__(self):
         self.now = 0.0
@@ -18,7 +18,7 @@ class Clock:
         return self.now
 
     def work(self, name, *seconds):
-        """Return work that takes these times in turn, the last one for ever after."""
+        """Return work that takes these times in turn, then the last one repeatedly."""
         left = list(seconds)
 
         def run():
@@ -28,7 +28,7 @@ class Clock:
         return run
 
 
-def test_the_medians_of_both_sides_are_returned():
+def test_the_medians_of_both_implementations_are_returned():
     clock = Clock()
     found = timing.compare(
         clock.work("ours", 9, 1, 1, 1, 5, 1, 1), clock.work("numpy", 3), seconds=1, clock=clock
@@ -36,7 +36,7 @@ def test_the_medians_of_both_sides_are_returned():
     assert (found.ours, found.numpy, found.speedup) == (1, 3, 3)
 
 
-def test_the_ratio_is_the_median_of_those_of_the_rounds():
+def test_the_ratio_is_the_median_of_the_ratios_per_round():
     clock = Clock()
     found = timing.compare(
         clock.work("ours", 1, 1, 1, 2, 4, 8, 8),
@@ -54,13 +54,13 @@ def test_the_first_call_is_not_counted():
     assert found.ours == 1
 
 
-def test_the_sides_take_turns_and_swap_who_goes_first():
+def test_implementations_alternate_and_swap_their_order():
     clock = Clock()
     timing.compare(clock.work("a", 1), clock.work("b", 1), seconds=1, clock=clock)
     assert "".join(clock.order[4:]) == "abbaabbaab"
 
 
-def test_rounds_go_on_until_the_time_is_spent():
+def test_rounds_continue_until_the_time_budget_is_spent():
     clock = Clock()
     found = timing.compare(clock.work("a", 0.01), clock.work("b", 0.01), seconds=1, clock=clock)
     assert 48 <= found.rounds <= 52
@@ -79,18 +79,18 @@ def test_short_work_is_repeated_within_a_sample():
     assert clock.order.count("b") == 2 + timing.LEAST_ROUNDS
 
 
-def test_how_far_the_samples_of_the_worse_side_lie_apart_is_returned():
+def test_the_larger_relative_spread_of_the_two_is_returned():
     clock = Clock()
     ours = clock.work("ours", 1, 1, *[1, 1, 1, 2, 2] * 2, 1)
     found = timing.compare(ours, clock.work("numpy", 3), seconds=40, clock=clock)
     assert found.varied == pytest.approx(1.0)
 
 
-def test_a_side_that_is_slow_once_in_ten_does_not_vary():
+def test_occasional_outliers_do_not_count_as_variation():
     assert timing.Spread.of([1.0] * 9 + [50.0]).varied == 0
 
 
-def test_a_ratio_against_nothing_is_infinite():
+def test_a_ratio_to_zero_time_is_infinite():
     assert timing.Timing(0.0, 1.0, 5).speedup == float("inf")
 
 
@@ -109,7 +109,7 @@ def comparison(got, expected, terms=1):
     )
 
 
-def test_a_right_answer_has_no_mistake():
+def test_a_correct_result_has_no_mistake():
     assert timing.mistake(comparison(np.ones(3, np.float32), np.ones(3))) == ""
 
 
@@ -125,7 +125,7 @@ def test_a_nan_is_a_mistake():
     assert timing.mistake(comparison(np.full(3, np.nan, np.float32), np.ones(3)))
 
 
-def test_another_shape_is_a_mistake():
+def test_a_different_shape_is_a_mistake():
     assert "shape" in timing.mistake(comparison(np.ones(3, np.float32), np.ones(4)))
 
 
@@ -135,7 +135,7 @@ def test_more_terms_allow_more_rounding():
     assert not timing.mistake(comparison(got, np.ones(3), terms=1_000_000))
 
 
-def test_a_wrong_answer_is_not_timed():
+def test_a_wrong_result_is_not_timed():
     result = timing.run(comparison(np.zeros(3, np.float32), np.ones(3)), seconds=0)
     assert (result.right, result.timing) == (False, None)
 
@@ -149,5 +149,5 @@ def test_an_exception_is_reported_and_not_raised():
 
 
 @pytest.mark.parametrize("terms", [0, 1, 100])
-def test_whole_numbers_must_be_exact(terms):
+def test_integers_must_be_exact(terms):
     assert timing.allowed(np.ones(3), np.dtype(np.int32), terms) == 0.0
