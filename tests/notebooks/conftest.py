@@ -1,4 +1,4 @@
-"""Each notebook is executed once, for all the tests that look at its outputs; a Lab per file."""
+"""Execute each notebook once for all tests of its outputs; start one Lab per test file."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.notebooks import lab, running
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Let groups of xdist hold: 3.8 adds them to a name that pytest 9.2 reads no longer."""
+    """Keep xdist groups effective: xdist 3.8 adds them to an attribute that pytest 9.2 ignores."""
     for item in items:
         grouped = getattr(item, "_nodeid", item.nodeid)
         if item.nodeid != grouped:
@@ -17,13 +17,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", params=running.EACH)
 def executed(request):
-    """One notebook after another, with its solutions and the outputs of a fresh run."""
+    """Return each notebook in turn, with solutions inserted and the outputs of a fresh run."""
     return running.execute(running.with_solutions(running.read(request.param)))
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """A workbook, so that the reader's own files stay as they are."""
+    """Make a workbook, so that the reader's own files are not modified."""
     folder = tmp_path_factory.mktemp("lab") / "workbook"
     workbook.start(folder, running.ROOT)
     return folder
@@ -31,14 +31,14 @@ def book(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(book):
-    """The address of a Lab that serves the workbook."""
+    """Return the address of a Lab that serves the workbook."""
     with lab.serving(book) as address:
         yield address
 
 
 @pytest.fixture
 def opened(chromium, address):
-    """Open a lesson by its name, and close it at the end."""
+    """Return a function that opens a lesson by name; close it at the end."""
     lessons = []
 
     def lesson(name):

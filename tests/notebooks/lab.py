@@ -1,4 +1,4 @@
-"""JupyterLab on a workbook, and a lesson in it as a person sees it, in a real Chromium."""
+"""JupyterLab on a workbook, driven in a real Chromium."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ SECONDS = 150
 
 @contextlib.contextmanager
 def serving(book):
-    """Serve a workbook, with the settings that `make lab` uses; give the address of its lessons."""
+    """Serve a workbook with the settings of `make lab`; yield the address of its lessons."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -39,7 +39,7 @@ def serving(book):
 
 
 def stop(lab):
-    """End a Lab: it first ends its kernels, which may take longer than a test should wait."""
+    """Stop a Lab; shutting down its kernels first may take longer than a test should wait."""
     lab.terminate()
     try:
         lab.wait(timeout=30)
@@ -63,7 +63,7 @@ CODE = f"[...{NOTEBOOK}.content.model.cells].filter(cell => cell.type === 'code'
 
 
 class Lesson:
-    """A lesson in Lab, and what a person does there."""
+    """A lesson in Lab, with the actions of a user."""
 
     def __init__(self, browser, address, name):
         self.name = name
@@ -76,7 +76,7 @@ class Lesson:
         self.wait_until_ready()
 
     def wait_until_ready(self):
-        self.until("window.jupyterapp?.shell?.currentWidget")  # neither is there from the start
+        self.until("window.jupyterapp?.shell?.currentWidget")  # both are created during startup
         self.until(f"{NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'")
 
     def follow(self, file):
@@ -100,7 +100,7 @@ class Lesson:
         self.until(f"{NOTEBOOK}.sessionContext.session.kernel.status === 'idle'")
 
     def run(self, code):
-        """Run the first cell, which imports, and the one whose code holds some text."""
+        """Run the first cell, with the imports, and the cell whose code contains some text."""
         first = self.show("import gpukit")
         for number in (first, self.show(code)):
             self.page.evaluate(f"{NOTEBOOK}.content.activeCellIndex = {number}")
@@ -109,7 +109,7 @@ class Lesson:
         self.show(code)
 
     def show(self, code):
-        """Go to the cell whose code holds some text, and return its number."""
+        """Scroll to the cell whose code contains some text, and return its number."""
         find = f"[...{NOTEBOOK}.content.model.cells].findIndex(cell => cell.type === 'code' && "
         number = self.page.evaluate(f"text => {find} cell.sharedModel.source.includes(text))", code)
         assert number >= 0, code
@@ -119,7 +119,7 @@ class Lesson:
         return number
 
     def raised(self):
-        """The names of the errors that cells ended with."""
+        """Return the names of the errors in cells."""
         outputs = f"{CODE}.flatMap(cell => cell.sharedModel.outputs)"
         return self.page.evaluate(
             f"{outputs}.filter(o => o.output_type === 'error').map(o => o.ename + o.evalue)"

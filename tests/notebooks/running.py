@@ -1,4 +1,4 @@
-"""Find the notebooks, read them, and execute them as a reader would."""
+"""Find, read and execute the notebooks."""
 
 import os
 import re
@@ -15,7 +15,7 @@ FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EACH = [pytest.param(p, marks=pytest.mark.xdist_group(p.stem), id=p.stem) for p in NOTEBOOKS]
 
-# Stops a cell that hangs. A cell is meant to take a few seconds at most.
+# The limit stops a cell that hangs; cells should take a few seconds at most.
 SECONDS_PER_CELL = int(os.environ.get("GPUKIT_CELL_SECONDS", "120"))
 
 
@@ -38,13 +38,13 @@ def exercise_of(cell):
 
 
 def code_of(name, file):
-    """Return what a file of an exercise holds below its imports: `starter` or `solution`."""
+    """Return the code of an exercise's `starter` or `solution` below its imports."""
     (path,) = (ROOT / "exercises").glob(f"*/{name}/{file}.py")
     return path.read_text(encoding="utf-8").partition("from gpukit import cuda\n")[2].strip("\n")
 
 
 def with_solutions(notebook):
-    """Put behind each cell that is an exercise one with its solution, as a reader would."""
+    """Insert after each exercise cell a cell with its solution."""
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
@@ -58,7 +58,7 @@ def with_solutions(notebook):
 def execute(notebook):
     """Run every cell in a new kernel, with warnings shown; return the notebook with outputs.
 
-    Exercises are graded in a copy of their folder, so the reader's own progress stays as it is.
+    Exercises are graded in a copy of their folder, so the reader's progress is not modified.
     """
     with tempfile.TemporaryDirectory() as folder:
         shelf = shutil.copytree(ROOT / "exercises", Path(folder) / "exercises")
@@ -78,7 +78,7 @@ def _execute(notebook, more):
 
 
 def outputs(notebook):
-    """Every output of the notebook, with the number of its code cell."""
+    """Yield every output of the notebook with the number of its code cell."""
     return [
         (number, output)
         for number, cell in enumerate(code_cells(notebook), start=1)
@@ -87,12 +87,14 @@ def outputs(notebook):
 
 
 def texts(cell):
-    """What a cell printed or returned as text, without names of temporary files and sizes."""
+    """Return the text output of a cell, without names of temporary files and sizes."""
     found = [
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for output in cell.outputs
     ]
-    found = [re.sub(r"[^\n]*\r", "", text) for text in found]  # progress, which erases itself
+    found = [
+        re.sub(r"[^\n]*\r", "", text) for text in found
+    ]  # progress lines, which are overwritten
     text = re.sub(r"\S*ipykernel_\d+\S*\.py", "CELL.py", "".join(found))
     text = re.sub(r"\S+/exercises(?=:)", "exercises", text)  # `execute` has a copy
     return re.sub(r"\d+\s+files?,\s+[\d.]+\s+(?:[kMG]B|bytes?)", "SIZE", text)

@@ -1,4 +1,4 @@
-"""The git hook that takes out of a lesson, when it is committed, what running it has put there."""
+"""The git hook that removes outputs and other traces of a run from committed lessons."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ HOOKS = (running.ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
 
 def run_in_lab(notebook):
-    """Leave in a notebook what Lab and a kernel put there."""
+    """Add to a notebook what Lab and a kernel add."""
     notebook.metadata.kernelspec.display_name = "Python 3 (ipykernel)"
     notebook.metadata.language_info |= {
         "codemirror_mode": {"name": "ipython", "version": 3},
@@ -33,8 +33,8 @@ def run_in_lab(notebook):
     return notebook
 
 
-def test_the_hook_gives_git_each_lesson_that_was_only_run_as_it_was(tmp_path):
-    pytest.importorskip("nbstripout", reason="one of the tools of the extra dev")
+def test_the_hook_restores_a_lesson_that_was_only_run(tmp_path):
+    pytest.importorskip("nbstripout", reason="nbstripout is in the extra `dev`")
     (entry,) = re.findall(r"entry: python (-m nbstripout .*)", HOOKS)
     (keys,) = re.findall(r'args: \["(metadata.*)"\]', HOOKS)
     copies = [tmp_path / path.name for path in running.NOTEBOOKS]

@@ -1,11 +1,11 @@
-"""Lessons in JupyterLab, in a real Chromium: run, play, follow links, solve an exercise."""
+"""Lessons in JupyterLab in a real Chromium: run, play, follow links, solve an exercise."""
 
 import pytest
 
 from tests.notebooks import running
 from tests.notebooks.lab import CODE, NOTEBOOK, Lesson
 
-# In one process, so that there is one Lab at a time, and each lesson runs as a whole once.
+# In one process, so that there is one Lab at a time and each lesson runs once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lab")]
 
 RUN_WHOLE = "04_reduction"
@@ -25,7 +25,7 @@ def lesson(chromium, address):
 
 
 def moves(lesson, key):
-    """Whether an explorer's card says something else after a key on its first slider."""
+    """Return whether a key press on the first slider changes an explorer's text."""
     slider = lesson.page.locator(".jp-OutputArea input[type=range]:visible").first
     card = "slider => slider.closest('.card').innerText"
     before = slider.evaluate(card)
@@ -43,7 +43,7 @@ def test_the_player_steps_with_the_keyboard(lesson):
     lesson.show("gpukit.play(")
     player = lesson.page.frame_locator(".jp-OutputArea iframe").first
     before = player.locator("body").inner_text()
-    player.locator("text=Source").first.click()  # into the frame, as a person would
+    player.locator("text=Source").first.click()  # focuses the frame, like a user
     lesson.page.keyboard.press("ArrowRight")
     lesson.page.wait_for_timeout(500)
     assert player.locator("body").inner_text() != before
@@ -75,7 +75,7 @@ def test_links_of_a_lesson_open_in_lab(opened, file):
 
 @pytest.fixture(scope="module")
 def solved(chromium, address):
-    """A lesson in whose cell an exercise was solved."""
+    """Return a lesson in which an exercise was solved in its cell."""
     lesson = Lesson(chromium, address, "01_threads_blocks_grid")
     lesson.run("%%exercise zip_add")
     code = "%%exercise zip_add\n" + running.code_of("zip_add", "solution")
@@ -96,7 +96,7 @@ def test_an_exercise_is_solved_in_its_cell(solved):
     solved.until(f"{OUTPUTS}.includes('Right: 10 of 10 points')")
 
 
-def test_outputs_are_there_when_a_saved_lesson_is_loaded_again(solved, opened):
+def test_outputs_persist_when_a_saved_lesson_is_reloaded(solved, opened):
     solved.until(f"{OUTPUTS}.includes('Right: 10 of 10 points')")
     solved.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     solved.until(f"!{NOTEBOOK}.context.model.dirty")

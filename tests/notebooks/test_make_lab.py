@@ -1,4 +1,4 @@
-"""`make lab`: what it prints, what its address opens, and how it ends."""
+"""`make lab`: its output, its address, and Ctrl-C."""
 
 import os
 import pty
@@ -22,7 +22,7 @@ SECONDS = 150
 
 
 class Terminal:
-    """A program in a terminal of its own: what it has printed, and keys for it."""
+    """A program in a pseudo-terminal, with its output and key presses."""
 
     def __init__(self, *command, **environment):
         self.keys, end = pty.openpty()
@@ -38,7 +38,7 @@ class Terminal:
         self.printed = ""
 
     def until(self, pattern):
-        """Read until a pattern is there, or until the program has ended, and return the match."""
+        """Read until a pattern matches or the program has ended; return the match."""
         deadline = time.monotonic() + SECONDS
         while (found := re.search(pattern, self.printed)) is None and time.monotonic() < deadline:
             if select.select([self.keys], [], [], 1.0)[0] and not self._read():
@@ -49,7 +49,7 @@ class Terminal:
     def _read(self):
         try:
             chunk = os.read(self.keys, 65536)
-        except OSError:  # Linux's word for the end of a terminal
+        except OSError:  # on Linux, the terminal was closed
             return False
         self.printed += chunk.decode(errors="replace")
         return bool(chunk)
@@ -66,7 +66,7 @@ class Terminal:
 
 @dataclass
 class Session:
-    """What was seen of one `make lab`."""
+    """Observations of one run of `make lab`."""
 
     address: str
     port: int
@@ -77,7 +77,7 @@ class Session:
 
 
 def make(*arguments, **environment):
-    """Start make with this Python's tools, without setting anything up."""
+    """Start make with the tools of this Python, without setup."""
     tools = os.path.relpath(Path(sys.executable).parent, running.ROOT)
     command = ["make", "-o", ".venv/.ready", *arguments, f"BIN={tools}"]
     return Terminal(*command, BROWSER="/bin/true", PYTHONPATH=str(running.ROOT), **environment)
@@ -85,7 +85,7 @@ def make(*arguments, **environment):
 
 @pytest.fixture(scope="module")
 def session(chromium, tmp_path_factory):
-    """Make a workbook, open the address that is printed, press Ctrl-C and say yes."""
+    """Make a workbook, open the printed address, press Ctrl-C and confirm."""
     home = tmp_path_factory.mktemp("make_lab")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -111,7 +111,7 @@ def session(chromium, tmp_path_factory):
         lab.process.kill()
 
 
-def test_the_address_that_is_printed_opens_the_first_lesson(session):
+def test_the_printed_address_opens_the_first_lesson(session):
     title = running.read(running.NOTEBOOKS[0]).cells[0].source.splitlines()[0]
     assert session.lesson.startswith(title.removeprefix("# "))
 
@@ -120,7 +120,7 @@ def test_nothing_pops_up_over_the_lesson(session):
     assert session.notices == []
 
 
-def test_the_port_is_the_one_that_was_asked_for(session):
+def test_the_requested_port_is_used(session):
     assert f":{session.port}/" in session.address
 
 
@@ -128,25 +128,25 @@ def test_the_start_prints_no_warning(session):
     assert "Warning" not in session.printed
 
 
-def test_an_end_by_ctrl_c_is_no_failure_of_make(session):
+def test_ctrl_c_is_no_failure_of_make(session):
     assert (session.code, "***" in session.printed) == (0, False)
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "65536", "80 81"])
-def test_a_port_that_is_none_is_named_and_nothing_made(tmp_path, port):
+def test_an_invalid_port_is_rejected_before_anything_is_created(tmp_path, port):
     lab = make("lab", f"WORKBOOK={tmp_path / 'mine'}", f"PORT={port}")
     assert lab.ended() == 2
     assert f"expected PORT to be a number from 1 to 65535, got {port}" in lab.printed
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_folder_that_is_no_workbook_is_refused_in_words(tmp_path):
+def test_a_folder_that_is_no_workbook_is_rejected_with_a_message(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     lab = make("lab", f"WORKBOOK={tmp_path}")
     assert lab.ended() == 2
     assert "such as thesis.tex" in lab.printed
 
 
-def test_the_folder_that_make_lab_makes_is_the_one_that_commands_look_in():
+def test_commands_use_the_folder_that_make_lab_creates():
     makefile = (running.ROOT / "Makefile").read_text(encoding="utf-8")
     assert f"\nWORKBOOK ?= {workbook.USUAL}\n" in makefile

@@ -1,4 +1,4 @@
-"""The notebooks executed: no error, no hidden warning, no picture without words."""
+"""Executed notebooks: no errors, no hidden warnings, no images without alt text."""
 
 import re
 
@@ -10,7 +10,7 @@ LEAST_ALT = 20
 
 
 def alts(output):
-    """The alt text of every picture in one output; "" where there is none."""
+    """Return the alt text of every image in an output; "" if there is none."""
     data, metadata = output.get("data", {}), output.get("metadata", {})
     found = [metadata.get(kind, {}).get("alt", "") for kind in data if kind.startswith("image/")]
     for tag in re.findall(r"<img\b[^>]*>", data.get("text/html", "")):
@@ -46,7 +46,7 @@ def test_there_are_pictures(executed):
     assert sum(bool(alts(output)) for _, output in running.outputs(executed)) >= 5
 
 
-def test_no_address_of_an_object_is_shown(executed):
+def test_no_object_address_is_shown(executed):
     shown = [
         number
         for number, cell in enumerate(running.code_cells(executed), start=1)
@@ -66,13 +66,13 @@ def test_only_cells_tagged_timing_show_measured_times(executed):
 
 def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed):
     cells = [cell for cell in running.code_cells(executed) if running.exercise_of(cell)]
-    given, solved = cells[::2], cells[1::2]
-    assert [cell.id for cell in given if "Not attempted yet" not in running.texts(cell)] == []
+    starters, solved = cells[::2], cells[1::2]
+    assert [cell.id for cell in starters if "Not attempted yet" not in running.texts(cell)] == []
     assert [cell.id for cell in solved if "Right: " not in running.texts(cell)] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # has something of all
+@pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # it has every kind of output
 def test_second_run_shows_the_same_text(executed):
     again = running.execute(running.with_solutions(running.read(running.NOTEBOOKS[0])))
     both = zip(running.code_cells(executed), running.code_cells(again), strict=True)
@@ -81,6 +81,6 @@ def test_second_run_shows_the_same_text(executed):
     assert {name: pair for name, pair in texts.items() if pair[0] != pair[1]} == {}
 
 
-def test_picture_without_alt_text_would_be_seen():
+def test_picture_without_alt_text_is_detected():
     bare = {"data": {"image/png": "", "text/html": "<img src=''>"}, "metadata": {}}
     assert alts(bare) == ["", ""]

@@ -1,4 +1,4 @@
-"""What lesson 04 says of the player's steps is what the player of its kernel shows."""
+"""Lesson 04 describes the player's steps as the player shows them."""
 
 import re
 
@@ -27,7 +27,7 @@ def recording(cells, tmp_path_factory):
 
 
 def accesses(recording, number, kind):
-    """(array, index, thread, value) of what a step, counted from 1, reads or writes."""
+    """Return (array, index, thread, value) of the accesses of a step, counted from 1."""
     step = recording["steps"][number - 1]
     return [
         (recording["arrays"][array]["name"], index, 32 * step["warp"] + lane, value)
@@ -35,7 +35,7 @@ def accesses(recording, number, kind):
     ]
 
 
-def test_the_step_that_reads_and_the_step_that_writes_are_the_ones_named(cells, recording):
+def test_the_lesson_names_the_steps_that_read_and_write(cells, recording):
     written, read = map(int, re.findall(r"step\s(\d+)", cells["text-10"]))
     (reads,) = accesses(recording, read, "reads")
     assert reads[:3] == ("tile", 32, 0)
@@ -43,13 +43,13 @@ def test_the_step_that_reads_and_the_step_that_writes_are_the_ones_named(cells, 
     assert writes == ("tile", 32, 32, reads[3])
 
 
-def test_the_sum_in_the_player_is_the_right_one(recording):
+def test_the_sum_in_the_player_is_correct(recording):
     count = len(recording["steps"])
     written = [w for k in range(count) for w in accesses(recording, k + 1, "writes")]
     assert [value for name, *_, value in written if name == "out"] == [2016]
 
 
-def test_thread_32_writes_as_often_as_the_race_was_caught(cells, recording):
+def test_thread_32_writes_as_often_as_the_race_was_reported(cells, recording):
     (race,) = recording["findings"]
     assert race["count"] == 5
     assert "caught 5 times" in cells["text-10"].replace("\n", " ")

@@ -1,4 +1,4 @@
-"""The notebooks as they lie in git: their form, before anything runs."""
+"""The notebook files in git: format, headings, links, seeds."""
 
 import re
 from itertools import pairwise
@@ -16,7 +16,7 @@ SEED = "20261120"
 
 
 def headings(notebook):
-    """(level, text) of every Markdown heading, in order."""
+    """Return (level, text) of every Markdown heading, in order."""
     text = "\n".join(cell.source for cell in running.text_cells(notebook))
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return [(len(marks), words) for marks, words in re.findall(r"^(#+) (.+)$", text, re.MULTILINE)]
@@ -44,12 +44,12 @@ def test_notebook_stores_no_execution_counts(path):
     assert counted == []
 
 
-def test_cell_ids_are_all_different(path):
+def test_cell_ids_are_unique(path):
     ids = [cell.id for cell in running.read(path).cells]
     assert len(set(ids)) == len(ids)
 
 
-def test_first_cell_holds_the_only_h1(path):
+def test_first_cell_contains_the_only_h1(path):
     notebook = running.read(path)
     titles = [words for level, words in headings(notebook) if level == 1]
     assert notebook.cells[0].source.startswith(f"# {titles[0]}\n")
@@ -62,13 +62,13 @@ def test_no_heading_level_is_skipped(path):
     assert jumps == []
 
 
-def test_headings_are_all_different(path):
+def test_headings_are_unique(path):
     words = [words for _, words in headings(running.read(path))]
     assert len(set(words)) == len(words)
 
 
 @pytest.mark.parametrize("line", ["**You will learn**", "**Time**", "**Needs GPU?**"])
-def test_first_cell_holds_the_box(path, line):
+def test_first_cell_contains_the_summary_box(path, line):
     assert line in running.read(path).cells[0].source
 
 
@@ -97,14 +97,14 @@ def test_random_numbers_have_the_seed_of_the_book(path):
     assert "np.random.seed" not in source
 
 
-def test_text_holds_no_measured_times(path):
+def test_text_contains_no_measured_times(path):
     text = "\n".join(cell.source for cell in running.text_cells(running.read(path)))
     assert re.findall(r"\d[\d.]* ?(?:ns|us|ms|milliseconds|microseconds|seconds)\b", text) == []
 
 
-def test_links_lead_to_files(path):
+def test_links_resolve_to_files(path):
     text = "\n".join(cell.source for cell in running.text_cells(running.read(path)))
-    text = re.sub(r"`[^`\n]*`", "", text)  # `kernel[4, 256](x, out)` is no link
+    text = re.sub(r"`[^`\n]*`", "", text)  # `kernel[4, 256](x, out)` is not a link
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
     assert [link for link in links if not (path.parent / link).exists()] == []
 
@@ -116,14 +116,14 @@ def test_exercises_named_in_the_text_exist(path):
     assert named <= known
 
 
-def test_code_of_questions_is_folded_since_it_holds_the_answer(path):
+def test_code_of_questions_is_folded_because_it_contains_the_answer(path):
     for cell in running.code_cells(running.read(path)):
         if "draw.ask(" in cell.source:
             assert cell.source.startswith("draw.ask(")
             assert cell.metadata.get("jupyter") == {"source_hidden": True}
 
 
-def test_cells_of_exercises_hold_the_starter(path):
+def test_exercise_cells_contain_the_starter(path):
     other = {
         running.exercise_of(cell): cell.source
         for cell in running.code_cells(running.read(path))

@@ -1,4 +1,4 @@
-"""Stop in a notebook, in a real kernel: a short message, and the next cell runs."""
+"""Interrupting a cell in a real kernel: a short message, and the next cell runs."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def long_kernel(a, rounds):
 
 a = np.zeros(32, np.int64)
 """
-# Each is run with few rounds first, which compiles what it needs, and is stopped with many.
+# Each runs with few rounds first, to compile its kernels, and is interrupted with many.
 CELLS = {
     "launch": "long_kernel[1, 32](a, {rounds})",
     "check": "gpukit.check(long_kernel)[1, 32](a, {rounds})",
@@ -45,8 +45,8 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def kernel():
-    """A kernel as Jupyter starts one, and the client that talks to it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which it inherits
+    """Start a kernel like Jupyter does, with a client."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # inherited by the kernel
     manager = KernelManager(kernel_name="python3")
     path = os.pathsep.join(filter(None, [str(running.ROOT), os.environ.get("PYTHONPATH")]))
     manager.start_kernel(env={**os.environ, "PYTHONPATH": path})
@@ -60,7 +60,7 @@ def kernel():
 
 
 def run(kernel, code, stop=False):
-    """Run a cell, and stop it once it says that it has begun; return its outputs' messages."""
+    """Run a cell, and optionally interrupt it once it has begun; return its output messages."""
     manager, client = kernel
     seen = []
 
@@ -96,7 +96,7 @@ def test_stop_ends_a_cell_with_a_short_message_and_the_next_cell_runs(kernel, na
     assert errors(run(kernel, "a[:] = 1; long_kernel[1, 32](a, 3); assert (a == 2).all()")) == []
 
 
-def test_stop_ends_the_grading_of_a_cell_and_keeps_nothing(kernel, tmp_path):
+def test_stop_ends_the_grading_of_a_cell_and_saves_nothing(kernel, tmp_path):
     shelf = shutil.copytree(
         running.ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns("answer*")
     )

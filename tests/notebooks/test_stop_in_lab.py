@@ -1,4 +1,4 @@
-"""A training in JupyterLab, in a real Chromium: Stop, the next cell, save, load the page again."""
+"""Training in JupyterLab in a real Chromium: Stop, the next cell, save, reload the page."""
 
 import json
 import os
@@ -45,7 +45,7 @@ CELLS = [SETTING_UP, TRAINING, AFTERWARDS, "%load_ext gpukit", ANSWER]
 
 
 class Notebook(Lesson):
-    """A notebook in Lab of which single cells are run, with the keys and buttons of a person."""
+    """A notebook in Lab whose cells are run one by one, with the keys and buttons of a user."""
 
     def begin(self, number):
         self.page.locator(".jp-Notebook .jp-Cell").nth(number).locator(".cm-content").click()
@@ -62,7 +62,7 @@ class Notebook(Lesson):
         return self.page.evaluate(f"{CODE}[{number}].sharedModel.outputs")
 
     def pictures(self):
-        """What the pictures that are shown say to those who cannot see them."""
+        """Return the alt texts of the displayed images."""
         return self.page.eval_on_selector_all(".jp-OutputArea img", "all => all.map(p => p.alt)")
 
     def save_and_reload(self):
@@ -74,7 +74,7 @@ class Notebook(Lesson):
 
 @pytest.fixture(scope="module")
 def stopped(chromium, address, book):
-    """A notebook whose training was stopped, after which its other cells were run."""
+    """Return a notebook whose training was stopped before its other cells were run."""
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     written = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
@@ -93,7 +93,7 @@ def stopped(chromium, address, book):
 
 @pytest.fixture(scope="module")
 def error(stopped):
-    """The error that the training's cell ended with."""
+    """Return the error of the training cell."""
     (error,) = [o for o in stopped.outputs(1) if o["output_type"] == "error"]
     return error
 
@@ -109,12 +109,12 @@ def test_stop_ends_the_cell_with_a_short_interrupt(error):
     assert len(shown.splitlines()) < 6
 
 
-def test_the_picture_says_that_the_training_was_stopped(stopped, error):
+def test_the_figure_says_that_the_training_was_stopped(stopped, error):
     (words,) = stopped.pictures()
     assert f"stopped by Ctrl-C after step {last_step(error)} of" in words
 
 
-def test_the_next_cell_works_on_what_was_saved_and_nothing_has_trained_on(stopped, error):
+def test_the_next_cell_loads_the_saved_state_and_training_has_stopped(stopped, error):
     (printed,) = stopped.outputs(2)
     assert json.loads(printed["text"]) == {
         "ended": False,
@@ -125,13 +125,13 @@ def test_the_next_cell_works_on_what_was_saved_and_nothing_has_trained_on(stoppe
 
 @pytest.fixture(scope="module")
 def reloaded(stopped, error):
-    """The notebook, saved and loaded again, with what its cells and its picture showed before."""
+    """Return the saved and reloaded notebook, and its outputs and image before that."""
     before = [stopped.outputs(number) for number in range(len(CELLS))], stopped.pictures()
     stopped.save_and_reload()
     return stopped, before
 
 
-def test_outputs_are_there_after_the_page_was_loaded_again(reloaded):
+def test_outputs_persist_after_a_page_reload(reloaded):
     notebook, (outputs, pictures) = reloaded
     assert [notebook.outputs(number) for number in range(len(CELLS))] == outputs
     assert notebook.pictures() == pictures
@@ -143,9 +143,7 @@ def test_outputs_are_there_after_the_page_was_loaded_again(reloaded):
     ("command", "words"),
     [(["test", EXERCISE], "10 of 10 points"), (["list"], f"{EXERCISE} .*right")],
 )
-def test_the_commands_know_the_answer_of_a_cell_after_the_page_was_loaded_again(
-    book, command, words
-):
+def test_commands_find_the_answer_of_a_cell_after_a_page_reload(book, command, words):
     done = subprocess.run(
         [sys.executable, "-m", "gpukit", *command],
         cwd=book,
