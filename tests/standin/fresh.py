@@ -1,4 +1,4 @@
-"""Code that runs in a Python process of its own, because imports leave traces."""
+"""Run code in a separate Python process, because imports have lasting effects."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ BEGIN = "import gpukit.standin as s; s.install()\n"
 
 
 def python(code, cwd=None, **environment):
-    """Run code in a fresh Python with gpukit on its path; return what it printed."""
+    """Run code in a fresh Python process with gpukit on its path; return its output."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GPUKIT", "NUMBA"))}
     env |= {"PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", **environment}
     done = subprocess.run(

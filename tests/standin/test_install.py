@@ -1,4 +1,4 @@
-"""`standin.install()` and `uninstall()`: what they replace, and that they leave no trace."""
+"""`standin.install()` and `uninstall()`: what they replace and restore."""
 
 import textwrap
 
@@ -9,7 +9,7 @@ def test_install_imports_neither_numba_nor_numpy():
     assert python(BEGIN + "import sys; print({'numba', 'numpy'} & set(sys.modules))") == "set()"
 
 
-def test_install_twice_is_the_same_as_once():
+def test_install_is_idempotent():
     code = """
     import sys
     before = list(sys.meta_path)
@@ -19,7 +19,7 @@ def test_install_twice_is_the_same_as_once():
     assert python(BEGIN + textwrap.dedent(code)) == "True"
 
 
-def test_install_reaches_a_numba_cuda_that_was_imported_before():
+def test_install_replaces_an_already_imported_numba_cuda():
     code = """
     import numba.cuda
     old = numba.cuda
@@ -32,7 +32,7 @@ def test_install_reaches_a_numba_cuda_that_was_imported_before():
     assert python(code) == "True False True True"
 
 
-def test_report_names_the_modules_that_hold_the_old_namespace():
+def test_report_names_modules_that_reference_the_old_namespace():
     code = """
     import sys, types
     import numba.cuda
@@ -45,7 +45,7 @@ def test_report_names_the_modules_that_hold_the_old_namespace():
     assert "still hold the old one" in python(code)
 
 
-def test_uninstall_brings_the_installed_namespace_back():
+def test_uninstall_restores_the_installed_namespace():
     code = """
     import numba.cuda
     old = numba.cuda
@@ -78,7 +78,7 @@ def test_install_after_uninstall_works_again():
     assert python(BEGIN + textwrap.dedent(code)) == "True"
 
 
-def test_nothing_is_replaced_where_the_target_is_a_gpu():
+def test_nothing_is_replaced_on_the_gpu_target():
     code = """
     import gpukit.target as t
     t.active = lambda: t.Target("cuda", "1 NVIDIA GPU(s) found")
@@ -91,7 +91,7 @@ def test_nothing_is_replaced_where_the_target_is_a_gpu():
     assert python(code) == "False True"
 
 
-def test_child_processes_stand_in_too_when_asked():
+def test_child_processes_stand_in_on_request():
     code = """
     import subprocess, sys
     s.uninstall()
@@ -102,12 +102,12 @@ def test_child_processes_stand_in_too_when_asked():
     assert python(BEGIN + textwrap.dedent(code)) == "True"
 
 
-def test_child_processes_are_left_alone_otherwise():
+def test_child_processes_are_unaffected_by_default():
     code = "import os; print(os.environ.get('GPUKIT_STANDIN'))"
     assert python(BEGIN + code) == "None"
 
 
-def test_uninstall_puts_the_environment_back():
+def test_uninstall_restores_the_environment():
     code = """
     import os
     before = dict(os.environ)

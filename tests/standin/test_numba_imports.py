@@ -1,4 +1,4 @@
-"""What `numba.cuda` means in other people's files while gpukit stands in for it."""
+"""Imports of `numba.cuda` in user code while gpukit stands in for it."""
 
 import os
 import textwrap
@@ -7,7 +7,7 @@ import pytest
 
 from tests.standin.fresh import BEGIN, ROOT, python
 
-# What is the same object, by the lines that import it.
+# Expressions that must be true, by the import lines before them.
 SAME = {
     "cuda.jit is gpukit.cpu.jit": [
         "from numba import cuda",
@@ -38,7 +38,7 @@ SAME = {
     ("line", "same"), [(line, same) for same, lines in SAME.items() for line in lines]
 )
 @pytest.mark.costly
-def test_an_import_gives_the_object_of_gpukit_or_numba(line, same):
+def test_import_gives_the_object_of_gpukit_or_numba(line, same):
     code = f"{BEGIN}{line}\nimport gpukit.cpu, numba.core.errors\nprint({same})"
     assert python(code) == "True"
 
@@ -88,7 +88,7 @@ def test_internal_modules_are_the_installed_ones():
     assert python(BEGIN + textwrap.dedent(code)) == "False True"
 
 
-def test_name_that_nobody_has_is_an_attribute_error_with_its_name():
+def test_unknown_name_is_an_attribute_error_that_names_it():
     code = """
     from numba import cuda
     try:
@@ -99,7 +99,7 @@ def test_name_that_nobody_has_is_an_attribute_error_with_its_name():
     assert "'nonsense'" in python(BEGIN + textwrap.dedent(code))
 
 
-def test_import_of_a_submodule_that_nobody_has_is_an_import_error():
+def test_import_of_an_unknown_submodule_is_an_import_error():
     code = """
     try:
         import numba.cuda.nonsense
@@ -109,7 +109,7 @@ def test_import_of_a_submodule_that_nobody_has_is_an_import_error():
     assert python(BEGIN + textwrap.dedent(code)) == "numba.cuda.nonsense"
 
 
-def test_namespace_can_be_looked_for_with_find_spec():
+def test_namespace_is_found_by_find_spec():
     code = """
     import importlib.util
     before = importlib.util.find_spec("numba.cuda") is not None
@@ -121,7 +121,7 @@ def test_namespace_can_be_looked_for_with_find_spec():
 
 @pytest.fixture
 def fake_mlir(tmp_path):
-    """An installed numba_cuda_mlir that looks at its own namespace while it is imported."""
+    """Install a fake numba_cuda_mlir that accesses its own namespace during its import."""
     package = tmp_path / "numba_cuda_mlir"
     (package / "cuda").mkdir(parents=True)
     (package / "__init__.py").write_text("from numba_cuda_mlir import cuda\nversion = '9'\n")
@@ -130,7 +130,7 @@ def fake_mlir(tmp_path):
     return os.pathsep.join([str(ROOT), str(tmp_path)])
 
 
-def test_installed_numba_cuda_mlir_keeps_its_own_names_to_itself(fake_mlir):
+def test_installed_numba_cuda_mlir_sees_its_own_namespace(fake_mlir):
     code = """
     from numba_cuda_mlir import cuda, tools, version
     from gpukit import cpu

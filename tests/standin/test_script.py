@@ -1,4 +1,4 @@
-"""`gpukit.standin.script`: an unmodified script runs as `python script.py` would run it."""
+"""`gpukit.standin.script`: runs an unmodified script like `python script.py`."""
 
 import json
 import os
@@ -16,7 +16,7 @@ RUN = (
 
 
 def run(path, *argv, cwd=None):
-    """Run a script the way `gpukit run` does, in a process of its own."""
+    """Run a script like `gpukit run`, in a separate process."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu"}
     command = [sys.executable, "-W", "error", "-c", RUN, str(path), *argv]
     return subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, timeout=120)
@@ -66,7 +66,7 @@ def test_script_imports_from_its_own_folder(tmp_path):
 @pytest.mark.parametrize(
     ("line", "code"), [("pass", 0), ("sys.exit(3)", 3), ("sys.exit('no')", 1), ("1 / 0", 1)]
 )
-def test_exit_code_is_the_one_python_would_give(tmp_path, line, code):
+def test_exit_code_matches_that_of_python(tmp_path, line, code):
     assert run(write(tmp_path, f"import sys\n{line}\n")).returncode == code
 
 
@@ -111,7 +111,7 @@ def test_classes_of_the_script_can_be_pickled(tmp_path):
     assert run(write(tmp_path, text)).stdout.strip() == "True"
 
 
-def test_processes_that_the_script_starts_stand_in_too(tmp_path):
+def test_child_processes_of_the_script_stand_in(tmp_path):
     write(tmp_path, VADD, "child.py")
     path = write(
         tmp_path,
@@ -122,7 +122,7 @@ def test_processes_that_the_script_starts_stand_in_too(tmp_path):
     assert run(path).stdout.strip() == "True"
 
 
-def test_run_puts_arguments_and_path_back(tmp_path):
+def test_run_restores_arguments_and_path(tmp_path):
     from gpukit import standin
     from gpukit.standin import script
 

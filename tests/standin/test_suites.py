@@ -1,4 +1,4 @@
-"""`pytest -p gpukit.standin`: other people's test suites."""
+"""`pytest -p gpukit.standin` on unmodified test suites."""
 
 import pytest
 
@@ -34,13 +34,13 @@ def run_suite(folder, *options):
 
 
 @pytest.mark.slow
-def test_pytest_plugin_runs_an_unmodified_suite_and_is_there_before_its_conftest(tmp_path):
+def test_pytest_plugin_is_active_before_the_conftest_of_an_unmodified_suite(tmp_path):
     text = "from numba import cuda\nfrom gpukit import cpu\nassert cuda.jit is cpu.jit\n"
     (tmp_path / "conftest.py").write_text(text)
     assert "2 passed" in run_suite(tmp_path, "-p", "gpukit.standin")
 
 
-def test_pytest_plugin_says_what_it_did_in_the_header(tmp_path):
+def test_pytest_header_states_what_the_plugin_did(tmp_path):
     (tmp_path / "test_other.py").write_text("def test_nothing(): pass\n")
     code = "import sys, pytest; sys.exit(pytest.main(['-p', 'gpukit.standin']))"
     assert "gpukit stands in for numba.cuda" in python(code, cwd=tmp_path)
@@ -84,12 +84,12 @@ TAKEN = """
 
 
 @pytest.mark.parametrize(
-    ("options", "end"), [(["--gpukit-as-simulator"], REFUSED), ([], TAKEN)], ids=["as it", "plain"]
+    ("options", "end"),
+    [(["--gpukit-as-simulator"], REFUSED), ([], TAKEN)],
+    ids=["simulator", "default"],
 )
 @pytest.mark.slow
-def test_numbas_switch_is_on_and_alignment_refused_where_gpukit_is_the_simulator(
-    tmp_path, options, end
-):
+def test_simulator_mode_sets_numbas_flag_and_rejects_alignment(tmp_path, options, end):
     (tmp_path / "test_aligned.py").write_text(ALIGNED + end)
     assert "3 passed" in run_suite(tmp_path, "-p", "gpukit.standin", *options)
 
