@@ -1,4 +1,4 @@
-"""A reader's folder, and the things that go wrong around it."""
+"""The reader's folder, and obstacles: failures of the environment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ optimizer = nn.{optimizer}(nn.Parameters(model, seed=0), lr=0.1)
 loader = nn.Loader(np.ones((8, 2), np.float32), np.zeros(8, np.int64), batch=4)
 nn.fit(model, optimizer, loader, epochs=1, checkpoint="saved.npz", report=False)
 """
-NAMED = "a thing\u00e9.py"  # a name with a space and a letter that ASCII has not
+NAMED = "a thing\u00e9.py"  # a name with a space and a non-ASCII letter
 FAULTY_CASES = """
 import numpy as np
 SHAPES = {"eight whole blocks": (3,)}
@@ -65,21 +65,21 @@ def case(rng, n):
 
 @dataclass(frozen=True)
 class Situation:
-    """What was typed where, how it must end, and what it must say."""
+    """A command, its obstacle, and the expected exit code and output."""
 
     name: str
     command: str
     code: int
     says: tuple[str, ...]
     obstacle: str = ""  # the name of a function below
-    never: tuple[str, ...] = ()  # what it must not say
+    never: tuple[str, ...] = ()  # what the output must not contain
 
 
 # ---- the folder ------------------------------------------------------------------------------
 
 
 def make_folder(folder: Path) -> Path:
-    """Return the reader's folder, in which each file that begins with MINE is theirs."""
+    """Make the reader's folder, in which files that begin with MINE are the reader's."""
     exercises = folder / "exercises"
     (real,) = EXERCISES.glob(f"*/{EXERCISE}")
     kept = exercises / real.parent.name / EXERCISE
@@ -96,7 +96,7 @@ def make_folder(folder: Path) -> Path:
     (folder / "cut_off.ipynb").write_text('{"cells": [{"cell_type": "co')
     (folder / "fitting.py").write_text(FITTING.format(outputs=2, optimizer="SGD"))
     (folder / "training.py").write_text(TRAINING.format(path="blocked/weights.npz"))
-    (folder / "blocked").write_text(MINE)  # a file, where a folder is wanted
+    (folder / "blocked").write_text(MINE)  # a file where a folder is expected
     (folder / "taken").mkdir()
     (folder / "taken" / "01_fill_kernel.html").write_text(MINE)
     (folder / "README.md").write_text(f"{MINE}<!-- variants begin -->\n<!-- variants end -->\n")
@@ -105,7 +105,7 @@ def make_folder(folder: Path) -> Path:
 
 
 def damage(saved: bytes | None = None, **network: Any) -> Callable[..., Any]:
-    """Return an obstacle: a checkpoint of these bytes, or one of another network."""
+    """Return an obstacle: a checkpoint with these bytes, or of another network."""
 
     @contextlib.contextmanager
     def damaged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -119,24 +119,24 @@ def damage(saved: bytes | None = None, **network: Any) -> Callable[..., Any]:
 
 
 def put_solution(folder: Path) -> None:
-    """Let the learner's answer be right."""
+    """Make the learner's answer right."""
     (real,) = EXERCISES.glob(f"*/{EXERCISE}/solution.py")
     (answer,) = folder.glob("exercises/*/*/answer.py")
     answer.write_bytes(real.read_bytes())
 
 
 def theirs(folder: Path) -> dict[str, bytes]:
-    """Return what the files of a folder hold."""
+    """Return the contents of the reader's files in a folder."""
     files = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
-# ---- what goes wrong ----------------------------------------------------------------------------
+# ---- obstacles ----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing in the folder can be written, whoever asks: root may write where chmod forbids it."""
+    """The folder is read-only, even for root, whom chmod does not restrict."""
 
     def refuse(path: Any) -> None:
         if isinstance(path, str | os.PathLike) and folder in Path(path).resolve().parents:
@@ -170,9 +170,9 @@ def read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextlib.contextmanager
 def full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Files can be made, and no byte be written to them."""
-    resource = pytest.importorskip("resource", reason="limits of a process: on Unix only")
-    entries.compile_all()  # which Numba does again where it cannot write
+    """Files can be created, but writing to them fails."""
+    resource = pytest.importorskip("resource", reason="process limits exist only on Unix")
+    entries.compile_all()  # Numba would recompile where it cannot write its cache
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
@@ -183,7 +183,7 @@ def full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The folder is read-only, and holds no answer yet."""
+    """The folder is read-only and contains no answer yet."""
     (answer,) = folder.glob("exercises/*/*/answer.py")
     answer.unlink()
     with read_only(folder, monkeypatch):
@@ -220,7 +220,7 @@ def no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 @contextlib.contextmanager
 def folder_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The folder that the reader is in has been deleted."""
+    """The current folder has been deleted."""
     gone = folder / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -231,7 +231,7 @@ def folder_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 @contextlib.contextmanager
 def cut_checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A checkpoint of this network lacks its end, as after a copy that was broken off."""
+    """The checkpoint is truncated, as after an interrupted copy."""
     exec(FITTING.format(outputs=2, optimizer="SGD"), {})
     saved = folder / "saved.npz"
     saved.write_bytes(saved.read_bytes()[:-100])
@@ -240,7 +240,7 @@ def cut_checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 @contextlib.contextmanager
 def faulty_cases(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The teacher's file has a fault, and the learner's answer is attempted."""
+    """The exercise's cases.py has a fault, and the learner's answer is attempted."""
     (cases,) = folder.glob("exercises/*/*/cases.py")
     cases.write_text(FAULTY_CASES)
     yield
@@ -248,7 +248,7 @@ def faulty_cases(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 @contextlib.contextmanager
 def ascii_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The terminal knows ASCII alone, as with LC_ALL=C."""
+    """The terminal supports only ASCII, as with LC_ALL=C."""
     before = sys.stdout.encoding, sys.stdout.errors
     sys.stdout.reconfigure(encoding="ascii", errors="strict")  # type: ignore[union-attr]
     yield
@@ -273,7 +273,7 @@ socket.getaddrinfo = socket.create_connection = refuse
 
 @contextlib.contextmanager
 def offline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whoever asks for the network fails, in this process and those that it starts."""
+    """Network access fails, in this process and its children."""
     for name in ("connect", "connect_ex"):
         monkeypatch.setattr(socket.socket, name, getattr(socket.socket, name))
     for name in ("getaddrinfo", "create_connection"):
@@ -298,14 +298,14 @@ def offline_with_solution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @contextlib.contextmanager
 def no_place_for_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The folder of the cache cannot be made: a file is in its place."""
+    """The cache folder cannot be created: a file has its name."""
     monkeypatch.setenv("GPUKIT_CACHE_DIR", str(folder / "blocked" / "cache"))
     yield
 
 
 @contextlib.contextmanager
 def no_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """HOME is no folder, as for the users that services run as."""
+    """HOME is not a folder, as for users of system services."""
     for name in ("GPUKIT_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", os.devnull)
@@ -314,7 +314,7 @@ def no_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextlib.contextmanager
 def garbage_in_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """All files of the cache hold something else, as after a disk error."""
+    """All files of the cache are corrupt, as after a disk error."""
     from gpukit.standin import script
 
     with tempfile.TemporaryDirectory() as cache:
@@ -329,7 +329,7 @@ def garbage_in_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 # ---- Ctrl-C -------------------------------------------------------------------------------------
 
-# When it comes: as Python calls a function of this name for the first time.
+# Ctrl-C arrives when Python first calls a function of this name.
 MOMENTS = {
     "the command line is read": "build",
     "a kernel is compiled": "type_inference_stage",
@@ -352,7 +352,7 @@ def interrupt(function: str) -> Callable[..., Any]:
 
     @contextlib.contextmanager
     def pressed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-        # A constant of its own: the kernel is in no cache.
+        # A unique constant, so that the kernel is in no cache.
         script = folder / "script.py"
         script.write_text(SCRIPT.replace("= i\n", f"= i + {time.time_ns()}\n"))
         put_solution(folder)
@@ -368,8 +368,8 @@ def interrupt(function: str) -> Callable[..., Any]:
 
 
 OBSTACLES: dict[str, Any] = {
-    made.__name__: made
-    for made in (
+    obstacle.__name__: obstacle
+    for obstacle in (
         read_only,
         full_disk,
         no_answer,

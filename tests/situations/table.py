@@ -1,6 +1,6 @@
-"""One line a situation: what was typed, the exit code, words that must be said.
+"""Situations: a command, its exit code, and words that its output must contain.
 
-A new one is a new line; what goes wrong around it is a function of `obstacles`.
+Each situation is one entry; its obstacle is a function of `obstacles`.
 """
 
 from tests.situations.obstacles import EXERCISE, NAMED, Situation
@@ -154,7 +154,7 @@ SITUATIONS = [
         ("the folder that you are in is gone",),
         "folder_gone",
     ),
-    # ---- something was typed that is not there, or in the wrong place ----
+    # ---- arguments that do not exist, or in the wrong place ----
     Situation(
         "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
     ),
@@ -212,7 +212,7 @@ SITUATIONS = [
         2,
         ("sass: expected a Python script, got 'nowhere.py'",),
     ),
-    # ---- a file that is read is not what it should be ----
+    # ---- invalid input files ----
     Situation(
         "checkpoint that is cut off",
         "run fitting.py",

@@ -1,6 +1,6 @@
-"""What readers meet on machines as they are: each ends in a sentence, and nothing is lost.
+"""Commands in adverse environments end with one sentence and lose no data.
 
-The situations are in `table`, what goes wrong around the reader in `obstacles`.
+The situations are in `table`, the failures of the environment in `obstacles`.
 """
 
 import contextlib
@@ -40,12 +40,12 @@ def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, m
         except SystemExit as stop:
             code = stop.code
     shown = capsys.readouterr()
-    said = " ".join((shown.out + shown.err).split())
-    assert "Traceback" not in said
+    output = " ".join((shown.out + shown.err).split())
+    assert "Traceback" not in output
     if situation.obstacle == "narrow":
         assert [line for line in shown.out.splitlines() if len(line) > 40] == []
-    assert [words for words in situation.says if words not in said] == [], said
-    assert [words for words in situation.never if words in said] == []
+    assert [words for words in situation.says if words not in output] == [], output
+    assert [words for words in situation.never if words in output] == []
     assert code == situation.code
     after = theirs(folder)
     assert {name: after.get(name) for name in kept} == kept
@@ -53,7 +53,7 @@ def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, m
 
 
 @pytest.mark.slow
-def test_two_processes_that_fill_one_cache_at_once_both_end_well(tmp_path):
+def test_two_processes_may_fill_one_cache_concurrently(tmp_path):
     folder = make_folder(tmp_path)
     environment = {
         **os.environ,
