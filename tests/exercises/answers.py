@@ -1,4 +1,4 @@
-"""Wrong answers that must be explained, and unusual right ones that must pass, by exercise.
+"""Wrong answers that must be explained and unusual right answers that must pass, by exercise.
 
 `tests/data/answers/NAME.toml` holds those of the exercise NAME, each as a change of its solution:
 `edit` (`gpukit.course.edits`), `body` or `whole` (`gpukit.course.mistakes.changed`).
@@ -15,9 +15,9 @@ from tests.conftest import ROOT
 
 
 class Wrong(NamedTuple):
-    """A wrong answer: its mistake in words, and a piece of the explanation that fits it.
+    """A wrong answer: a description of its mistake, and part of the expected explanation.
 
-    `grade` is "wrong", or "but" where only a contract is broken.
+    `grade` is "wrong", or "but" if only a contract is broken.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Wrong(NamedTuple):
 
 
 class Right(NamedTuple):
-    """A right answer that is unlike the solution."""
+    """A right answer that differs from the solution."""
 
     name: str
     text: str

@@ -1,4 +1,4 @@
-"""Answers are graded in copies of one warm process, where the system can make them."""
+"""Grade answers in forks of one warm process, where the system supports fork."""
 
 import pytest
 
@@ -14,6 +14,6 @@ def warm():
 
 @pytest.fixture(autouse=True)
 def graded_in_copies(request):
-    """Make the warm process, which takes seconds, where answers are graded."""
+    """Start the warm process, which takes seconds, only for tests that grade answers."""
     if request.node.get_closest_marker("answers"):
         request.getfixturevalue("warm")

@@ -1,12 +1,12 @@
-"""Grade in copies of one warm process, where a fresh one would start for more than a second.
+"""Grade in forks of one warm process, because a fresh one takes more than a second to start.
 
-A learner's answer runs in a Python of its own. To start it means to import Numba, to fill its
-tables and to load the checker: more than a second, for each of some hundred answers. Here one
-process does all that once and then makes copies of itself, each of which goes on as
-`python -m gpukit.course.child` would. That process knows no more than a fresh one: it has
-launched some solutions, and has nothing of gpukit.kernels.
+A learner's answer runs in its own Python process, which imports Numba, fills its tables and loads
+the checker: more than a second for each of several hundred answers. Here one process does all
+that once and then forks; each fork continues like `python -m gpukit.course.child`. The warm
+process has no additional state that matters: it has launched some solutions, and has not imported
+gpukit.kernels.
 
-tests/cli takes the real way. Run as a module, this file is the warm process.
+tests/cli starts fresh processes. Run as a module, this file is the warm process.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 1 << 16  # bytes of one request: the environment, as JSON
-ENDED = 4  # bytes that tell how a copy ended
+ENDED = 4  # bytes of the exit status of a fork
 
 
 class Copy:
-    """A copy that runs: what `runner.Child` needs of a `runner.Process`."""
+    """A running fork with the interface of `runner.Process` that `runner.Child` uses."""
 
     def __init__(self, warm: Warm, environment: dict[str, str]) -> None:
         (stdin, ours), (theirs, stdout), (errors, stderr) = os.pipe(), os.pipe(), os.pipe()
@@ -61,7 +61,7 @@ class Copy:
 
 
 class Warm:
-    """The warm process; `start` takes the place of `runner.start`."""
+    """The warm process; `start` replaces `runner.start`."""
 
     def __init__(self) -> None:
         self.asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -73,7 +73,7 @@ class Warm:
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
-        self.asked.recv(1)  # it is warm: no answer's time is spent on that
+        self.asked.recv(1)  # wait until it is warm, outside any answer's time limit
 
     def start(self, environment: dict[str, str]) -> Copy:
         return Copy(self, environment)
@@ -85,10 +85,10 @@ class Warm:
 
 @contextlib.contextmanager
 def warm() -> Iterator[None]:
-    """Start the children of the body from one warm process, where the system can make copies."""
+    """Start children from one warm process within the context, where the system supports fork."""
     from gpukit.course import runner
 
-    if sys.platform != "linux":  # fork is safe and a socket keeps requests apart
+    if sys.platform != "linux":  # needs a safe fork and sockets that preserve message boundaries
         yield
         return
     one = Warm()
@@ -100,13 +100,13 @@ def warm() -> Iterator[None]:
 # ---- the warm process ------------------------------------------------------------------------
 
 
-# Solutions that between them call what kernels call: what Numba makes of a function for some types
-# it makes once, and every copy has it.
+# Solutions that together use the functions that kernels call, so that Numba compiles these once,
+# before the forks.
 WARMING = ("softmax", "conv2d", "histogram", "adam", "causal_attention", "argmax")
 
 
 def warm_up() -> None:
-    """Import and fill what answers need: compile some kernels, launch one in all ways there are."""
+    """Import what answers need, compile some kernels, and launch one in every mode."""
     from gpukit import profile
     from gpukit.checked import not_finite, recording
     from gpukit.course import catalogue, child
@@ -116,54 +116,54 @@ def warm_up() -> None:
         exercise = catalogue.find(name)
         kernel = getattr(child._load(str(exercise.solution), f"warm_{name}"), exercise.entry)
         case = exercise.case(exercise.shapes[exercise.measured])
-        shape, given = (case.grid, case.block), tuple(case.args.values())
-        child.CHECK(kernel)[shape](*given).to_json(None)
-        return kernel, shape, given
+        shape, arguments = (case.grid, case.block), tuple(case.args.values())
+        child.CHECK(kernel)[shape](*arguments).to_json(None)
+        return kernel, shape, arguments
 
-    kernel, shape, given = launched(WARMING[0])  # loads the checker from the disk
-    kernel[shape](*given)
-    profile(kernel)[shape](*given)
-    not_finite.first(recording.record(kernel, configure.parse(shape), given))
-    with mock.patch.dict(os.environ, GPUKIT_CACHE="0"):  # nothing compiles what the disk has
+    kernel, shape, arguments = launched(WARMING[0])  # loads the checker from the disk
+    kernel[shape](*arguments)
+    profile(kernel)[shape](*arguments)
+    not_finite.first(recording.record(kernel, configure.parse(shape), arguments))
+    with mock.patch.dict(os.environ, GPUKIT_CACHE="0"):  # force compilation
         for name in WARMING:
             launched(name)
     gc.collect()
-    gc.freeze()  # so that no copy looks through what all of them share, and copies it
+    gc.freeze()  # so that garbage collection in a fork does not copy shared pages
 
 
-def serve(asked: socket.socket) -> None:
-    """Make a copy for every request, until nobody can ask any more."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a copy is its supervisor
+def serve(requests: socket.socket) -> None:
+    """Fork for every request, until the socket is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # each fork's supervisor waits for it
     while True:
-        request, ends, *_ = socket.recv_fds(asked, LONGEST, 5)
+        request, ends, *_ = socket.recv_fds(requests, LONGEST, 5)
         if not request:
             return
         if os.fork() == 0:
-            asked.close()
+            requests.close()
             watch(json.loads(request), ends)
         for end in ends:
             os.close(end)
 
 
 def watch(request: dict[str, Any], ends: list[int]) -> NoReturn:
-    """Start a copy, keep watch over it and tell how it ended: the supervisor's whole life."""
+    """Run as a supervisor: start a fork, wait for it and report its exit status."""
     from gpukit.course import supervisor
 
-    *streams, control, told = ends
+    *streams, control, status_fd = ends
 
     def run() -> NoReturn:
-        os.close(told)
+        os.close(status_fd)
         become(request, streams)
 
     status = supervisor.supervise(control, run, streams)
     code = os.waitstatus_to_exitcode(status)
-    with contextlib.suppress(OSError):  # the one who asked may be gone
-        os.write(told, code.to_bytes(ENDED, "little", signed=True))
+    with contextlib.suppress(OSError):  # the requesting process may have ended
+        os.write(status_fd, code.to_bytes(ENDED, "little", signed=True))
     os._exit(0)
 
 
 def become(request: dict[str, Any], streams: list[int]) -> NoReturn:
-    """Go on as `python -m gpukit.course.child` with these streams, environment and folder."""
+    """Continue as `python -m gpukit.course.child` with these streams, environment and folder."""
     from gpukit.course import child
 
     for number, end in enumerate(streams):

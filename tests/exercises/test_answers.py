@@ -1,7 +1,7 @@
-"""No wrong answer passes, each is explained by its mistake, and no right one is refused.
+"""Wrong answers fail with an explanation of their mistake, and unusual right answers pass.
 
-Every change is tried with the wrong answers that are hardest to tell from the solution, and with
-an unusual right one of every fourth exercise; all others wait for `make test-all`.
+Every run grades the wrong answers closest to the solution, and an unusual right answer of every
+fourth exercise; `make test-all` grades all others.
 """
 
 import pytest
@@ -22,15 +22,15 @@ def graded(exercise, answer, folder):
 
 
 def changed_lines(exercise, answer):
-    """Return how many lines of an answer are not the solution's, or the other way round."""
+    """Return the number of lines in which an answer and the solution differ."""
     solution = exercise.solution.read_text(encoding="utf-8")
     return len({*solution.splitlines()} ^ {*answer.text.splitlines()})
 
 
 def of_kind(kind, nearest, step=1):
-    """Parametrize a test with all answers of a kind, those to run often being the `nearest`.
+    """Parametrize a test with all answers of a kind, of which the `nearest` run often.
 
-    Only every exercise of `step` has such.
+    Only one exercise in `step` has answers that run often.
     """
     rows = []
     for number, exercise in enumerate(EXERCISES):

@@ -1,4 +1,4 @@
-"""Every exercise is whole: its starter fails, its solution passes and only adds lines."""
+"""Every exercise is complete: the starter fails, the solution passes and only adds lines."""
 
 import ast
 import difflib
@@ -30,7 +30,7 @@ def test_there_are_exercises():
     assert sum(exercise.detective for exercise in EXERCISES) >= 12
 
 
-def test_no_two_exercises_share_a_name():
+def test_exercise_names_are_unique():
     names = [exercise.name for exercise in EXERCISES]
     assert len(set(names)) == len(names)
 
@@ -46,7 +46,7 @@ def test_the_starter_fails(exercise):
 
 
 def launched(exercise, file, cases):
-    """Return the verdict on each case, launched plainly."""
+    """Return the verdict on each case from a plain launch."""
     with runner.Child(file, exercise.entry, exercise.driver) as child:
         assert child.loaded().kind == "ready"
         return [
@@ -94,13 +94,13 @@ def test_the_sentences_of_mistakes_are_sentences(exercise):
 
 
 @each_kernel
-def test_there_are_contracts(exercise):
+def test_every_exercise_has_contracts(exercise):
     assert exercise.contracts
     assert all(contract.why for contract in exercise.contracts)
 
 
 @each_kernel
-def test_a_contract_asks_all_threads_to_take_part(exercise):
+def test_a_contract_requires_all_threads_to_take_part(exercise):
     sharing = ("read_requests", "write_requests", "update_requests", "lanes_per_request")
     assert any(contract.measure in sharing for contract in exercise.contracts)
 
@@ -121,7 +121,7 @@ def test_the_task_says_that_barriers_are_counted(exercise):
 
 
 @each_kernel
-def test_a_task_that_asks_for_one_read_has_a_contract_that_does(exercise):
+def test_a_task_that_requires_a_single_read_has_that_contract(exercise):
     task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
     reads_one = re.search(r"\*\*Budget\*\*.*thread reads (one|three|four) (pixel|element)s?", task)
     allowed = [c.at_most for c in exercise.contracts if (c.measure, c.per) == ("reads", "element")]
@@ -129,7 +129,7 @@ def test_a_task_that_asks_for_one_read_has_a_contract_that_does(exercise):
 
 
 @each
-def test_a_task_does_not_ask_for_a_number_of_lines_that_nobody_counts(exercise):
+def test_a_task_does_not_require_an_unchecked_number_of_lines(exercise):
     task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
     assert not re.search(r"[Cc]hange (one|two|three) lines?\b(?! and to)|no more\.", task)
 
@@ -157,15 +157,15 @@ def test_the_starter_says_about_how_many_lines_are_missing(exercise):
     if exercise.detective:
         return
     (marked,) = [line for line in exercise.starter.read_text().splitlines() if "FILL ME IN" in line]
-    said = int(marked.split("about ")[1].split()[0])
+    stated = int(marked.split("about ")[1].split()[0])
     added = len(body(exercise.solution, exercise.entry)) - len(
         body(exercise.starter, exercise.entry)
     )
-    assert abs(said - added) <= 2
+    assert abs(stated - added) <= 2
 
 
 def body(file, entry):
-    """Return the lines of code in what is asked for, without blank ones and comments."""
+    """Return the lines of code of the kernel or class, without blank lines and comments."""
     text = file.read_text()
     (kernel,) = [node for node in ast.parse(text).body if getattr(node, "name", "") == entry]
     lines = text.splitlines()[kernel.lineno : kernel.end_lineno]
@@ -179,14 +179,14 @@ def test_there_are_three_hints_that_do_not_repeat(exercise):
 
 
 @each
-def test_a_failure_chooses_one_of_the_hints_and_is_one_that_grading_knows(exercise):
+def test_hints_on_failures_refer_to_existing_hints_and_failures(exercise):
     held = contracts.of(exercise.contracts, exercise.cases()[0])
     assert exercise.hint_for.keys() <= KINDS.keys() | {contract.measure for contract in held}
     assert set(exercise.hint_for.values()) <= set(range(1, len(exercise.hints) + 1))
 
 
 @each
-def test_the_folder_holds_its_files_and_a_learners(exercise):
+def test_the_folder_contains_only_its_files_and_an_answer(exercise):
     names = {path.name for path in exercise.folder.iterdir() if path.is_file()}
     strangers = {name for name in names - FILES - {"driver.py"} if not name.startswith("answer")}
     assert names >= FILES
@@ -212,7 +212,7 @@ def test_outputs_start_unwritten_and_inputs_do_not(exercise):
             if not isinstance(value, np.ndarray) or not value.size:
                 continue
             poisoned = bool(case_module.unwritten(value).all())
-            added_to = not poisoned and not value.any() and name in case.expected  # from 0 on
+            added_to = not poisoned and not value.any() and name in case.expected  # starts at 0
             assert (poisoned or added_to) == (name in case.expected), f"{case.name}: {name}"
 
 
@@ -239,7 +239,7 @@ def test_the_cases_are_the_same_for_the_same_seed(exercise):
 
 
 @pytest.mark.answers
-def test_a_copy_of_an_exercise_works_anywhere(tmp_path, monkeypatch):
+def test_a_copy_of_an_exercise_works_in_any_folder(tmp_path, monkeypatch):
     shutil.copytree(EXERCISES[0].folder, tmp_path / "01_here" / "copy")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     assert grade.run(catalogue.find("copy"), catalogue.find("copy").solution).passed

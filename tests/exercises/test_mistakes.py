@@ -1,4 +1,4 @@
-"""Each known mistake is told from all others, and its sentence is what a learner reads."""
+"""Each known mistake is distinguished from all others, and grading shows its sentence."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_the_solution_is_right_in_plain_python(exercise):
 
 @pytest.mark.parametrize("exercise", KERNELS, ids=lambda exercise: exercise.name)
 @pytest.mark.costly
-def test_no_earlier_mistake_leaves_the_same_in_plain_python(exercise):
+def test_every_mistake_differs_from_all_earlier_ones_in_plain_python(exercise):
     cases, earlier, bad = cheap_cases(exercise), {}, []
     for sentence, text in mistakes.of(exercise).items():
         found = left(exercise, text, cases)
@@ -54,12 +54,12 @@ def is_wrong(exercise, case, got):
 
 
 def explained_otherwise(exercise):
-    """Return the edited solutions that stand among the answers, where a finding explains them."""
+    """Return the edited solutions that are also answers, where a finding explains them."""
     return {answer.text for answer in answers.wrong(exercise) + answers.right(exercise)}
 
 
 def rows():
-    """Return the mistakes; the first and the last of each exercise are graded with every change."""
+    """Return the mistakes; the first and last of each exercise are graded in every run."""
     found = []
     for exercise in EXERCISES:
         texts, others = mistakes.of(exercise), explained_otherwise(exercise)
@@ -73,7 +73,7 @@ def rows():
 
 @pytest.mark.answers
 @pytest.mark.parametrize(("exercise", "sentence", "text"), rows())
-def test_a_learner_reads_the_sentence_of_the_mistake(exercise, sentence, text, tmp_path):
+def test_grading_shows_the_sentence_of_the_mistake(exercise, sentence, text, tmp_path):
     file = tmp_path / "answer.py"
     file.write_text(text, encoding="utf-8")
     report = grade.run(exercise, file)
