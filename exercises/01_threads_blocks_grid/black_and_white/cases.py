@@ -1,4 +1,4 @@
-"""Cases of the black-and-white photograph: awkward sizes, pixels just beside 128."""
+"""Cases of the black-and-white photograph: awkward sizes, pixels just below and above 128."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gpukit.course import Case, areas, of_photograph
 
 BLOCK = (32, 8)
 SHAPES = areas(*BLOCK)
-# Beside 128, and outside 0 to 255, where a division or a cast gives more than two values.
+# Next to 128, and outside 0 to 255, where a division or a cast gives more than two values.
 BELOW = np.nextafter(np.float32(128), np.float32(0))
 AWKWARD = np.array(
     [128, BELOW, 127.5, 127.999, 128.4, -3.5, 256, 300, 511.5, 65541, -65300, 1e7, -1e7], np.float32

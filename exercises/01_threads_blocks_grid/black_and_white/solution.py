@@ -1,4 +1,4 @@
-"""A photograph of two colours. The task is in task.md."""
+"""Thresholding: a photograph in black and white. The task is in task.md."""
 
 from gpukit import cuda
 

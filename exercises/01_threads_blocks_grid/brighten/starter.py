@@ -1,4 +1,4 @@
-"""Twice as bright, but never brighter than white. The task is in task.md."""
+"""A photograph at twice the brightness, clamped to white. The task is in task.md."""
 
 import numpy as np
 

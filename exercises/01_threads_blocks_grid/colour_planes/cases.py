@@ -1,4 +1,4 @@
-"""Cases of the colour planes: one plane or several, sizes on both sides of a block."""
+"""Cases of the colour planes: one plane or several, sizes around the block size."""
 
 import numpy as np
 

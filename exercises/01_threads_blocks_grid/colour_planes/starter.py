@@ -1,4 +1,4 @@
-"""Colour planes, each times a factor of its own. The task is in task.md."""
+"""Colour planes, each scaled by its own factor. The task is in task.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the grid-stride loop: the grid stays small, whatever the length."""
+"""Cases of the grid-stride loop: a small grid for every length."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the guarded map: lengths on both sides of a block, and none at all."""
+"""Cases of the guarded map: lengths around the block size, and zero."""
 
 import numpy as np
 

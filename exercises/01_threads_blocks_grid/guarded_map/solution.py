@@ -1,4 +1,4 @@
-"""Celsius to Fahrenheit, one thread for one element. The task is in task.md."""
+"""Celsius to Fahrenheit, one thread per element. The task is in task.md."""
 
 import numpy as np
 
@@ -9,6 +9,6 @@ from gpukit import cuda
 def fahrenheit_kernel(celsius, fahrenheit):
     """Write celsius[i] * 1.8 + 32 to fahrenheit[i]."""
     i = cuda.grid(1)
-    # The grid is made of whole blocks, so its last threads may lie past the end.
+    # The grid consists of whole blocks, so its last threads may be past the end.
     if i < celsius.shape[0]:
         fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)

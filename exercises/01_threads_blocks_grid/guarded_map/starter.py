@@ -1,4 +1,4 @@
-"""Celsius to Fahrenheit, one thread for one element. The task is in task.md."""
+"""Celsius to Fahrenheit, one thread per element. The task is in task.md."""
 
 import numpy as np
 

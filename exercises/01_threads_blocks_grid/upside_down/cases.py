@@ -1,4 +1,4 @@
-"""Cases of the photograph turned upside down: sizes on both sides of a block, along each axis."""
+"""Cases of the photograph turned upside down: sizes around the block size along each axis."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The first row becomes the last. The task is in task.md."""
+"""A photograph turned upside down. The task is in task.md."""
 
 from gpukit import cuda
 

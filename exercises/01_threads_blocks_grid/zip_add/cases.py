@@ -1,4 +1,4 @@
-"""Cases of the sum of two vectors: lengths on both sides of a block, and none at all."""
+"""Cases of the sum of two vectors: lengths around the block size, and zero."""
 
 import numpy as np
 

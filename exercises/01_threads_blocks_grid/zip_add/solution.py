@@ -1,4 +1,4 @@
-"""The sum of two vectors, one thread for one element. The task is in task.md."""
+"""The sum of two vectors, one thread per element. The task is in task.md."""
 
 from gpukit import cuda
 

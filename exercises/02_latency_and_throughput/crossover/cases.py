@@ -1,4 +1,4 @@
-"""Cases of the crossover: lengths on both sides of a block, and none at all."""
+"""Cases of the crossover: lengths around the block size, and zero."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     pairs = np.float32(10) ** rng.uniform(0, 9, n).astype(np.float32)
     if n == BLOCK - 1:
         pairs[5] = 0
-    if n > BLOCK:  # up to where memory takes nearly all of the time
+    if n > BLOCK:  # up to sizes that are memory-bound
         pairs[-3:] = 1, 1e9, 1e12
     wide = pairs.astype(np.float64)
     right = wide * CPU_SECONDS / (LAUNCH + wide * GPU_SECONDS)

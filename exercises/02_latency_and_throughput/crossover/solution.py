@@ -1,4 +1,4 @@
-"""From which size on a GPU adds vectors faster, by a model. The task is in task.md."""
+"""The size from which a GPU adds vectors faster than a CPU, by a model. The task is in task.md."""
 
 import numpy as np
 

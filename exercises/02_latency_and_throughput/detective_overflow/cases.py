@@ -1,4 +1,4 @@
-"""Cases of softplus: lengths on both sides of a block, and none at all."""
+"""Cases of softplus: lengths around the block size, and zero."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ SHAPES = lengths(BLOCK)
 AWKWARD = np.array(
     [-95, 10.2, 3e38, -3e38, 1e20, -1e20, 100, -20, -85, 0, 11, 12, -86.5], np.float32
 )
-# Only one length has numbers between these: there 1 + exp(x) loses digits, so that the last bits
-# of exp change what a mistake leaves.
+# Only one length has numbers in this interval, where 1 + exp(x) cancels digits, so that the result
+# of a mistake depends on the last bits of exp.
 MIDDLE = (-18, -2.5)
 
 

@@ -1,4 +1,4 @@
-"""The activation softplus, a smooth relu, for any finite number. The task is in task.md."""
+"""The softplus activation, a smooth relu, for any finite number. The task is in task.md."""
 
 import math
 

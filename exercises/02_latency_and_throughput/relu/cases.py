@@ -1,4 +1,4 @@
-"""Cases of relu: lengths on both sides of a block, and none at all."""
+"""Cases of relu: lengths around the block size, and zero."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The activation relu: max(x, 0). The task is in task.md."""
+"""The relu activation: max(x, 0). The task is in task.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the sigmoid: lengths on both sides of a block, and none at all."""
+"""Cases of the sigmoid: lengths around the block size, and zero."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# Only one length has numbers between these: there a subtraction cancels digits, so that the last
-# bits of exp change what a mistake leaves.
+# Only one length has numbers in this interval, where a subtraction cancels digits, so that the
+# result of a mistake depends on the last bits of exp.
 MIDDLE = (-18, -2.5)
 FAR = (-700, 700)  # where exp overflows float32, but not float64
 

@@ -1,4 +1,4 @@
-"""The activation sigmoid: any number to one between 0 and 1. The task is in task.md."""
+"""The sigmoid activation, which maps any number to one between 0 and 1. The task is in task.md."""
 
 import math
 

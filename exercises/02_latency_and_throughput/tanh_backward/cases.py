@@ -1,4 +1,4 @@
-"""Cases of the backward pass of tanh: lengths on both sides of a block, and none at all."""
+"""Cases of the backward pass of tanh: lengths around the block size, and zero."""
 
 import numpy as np
 
@@ -23,6 +23,6 @@ def case(rng: np.random.Generator, n: int) -> Case:
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected={"grad_x": (wide * slope).astype(np.float32)},
-        # Half a unit of y * y, and no more: the slope is what is left of 1.
+        # The rounding error of y * y, half a unit; the subtraction from 1 is exact.
         scale={"grad_x": np.abs(wide) * (np.abs(slope) + y.astype(np.float64) ** 2 / 8)},
     )

@@ -1,4 +1,4 @@
-"""The gradient of tanh, from its result. The task is in task.md."""
+"""The gradient of tanh, computed from its output. The task is in task.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the square roots: lengths on both sides of a block, and none at all."""
+"""Cases of the square roots: lengths around the block size, and zero."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ AWKWARD = np.array([0, 1e-12, 1e12], np.float32)
 SHAPES = {
     **lengths(BLOCK),
     "eight whole blocks": (8 * EACH * BLOCK,),
-    # It ends inside a sector, so that a warp that counts from the end needs five sectors, not four.
+    # It ends inside a sector: a warp that indexes from the end touches five sectors, not four.
     "eight blocks but for three elements": (8 * EACH * BLOCK - 3,),
 }
 

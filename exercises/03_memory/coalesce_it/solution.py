@@ -1,10 +1,10 @@
-"""Square roots, eight for each thread. The task is in task.md."""
+"""Square roots, eight per thread. The task is in task.md."""
 
 import math
 
 from gpukit import cuda
 
-EACH = 8  # elements for each thread
+EACH = 8  # elements per thread
 
 
 @cuda.jit

@@ -1,4 +1,4 @@
-"""Cases of the tone curve: lengths on both sides of a block, and none at all."""
+"""Cases of the tone curve: lengths around the block size, and zero."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A polynomial whose coefficients lie in constant memory. The task is in task.md."""
+"""A polynomial with its coefficients in constant memory. The task is in task.md."""
 
 import numpy as np
 

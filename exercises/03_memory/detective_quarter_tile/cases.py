@@ -1,4 +1,4 @@
-"""Cases of the transposed tiles: whole tiles only, since half a tile cannot stay in its place."""
+"""Cases of the transposed tiles: whole tiles only, which have a transpose in their place."""
 
 import numpy as np
 

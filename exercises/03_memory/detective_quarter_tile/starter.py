@@ -1,4 +1,4 @@
-"""Each tile of a picture turned about its diagonal. The task is in task.md."""
+"""An image with each tile transposed in its place. The task is in task.md."""
 
 import numpy as np
 

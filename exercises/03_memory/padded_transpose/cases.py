@@ -1,4 +1,4 @@
-"""Cases of the tiled transpose: sizes on both sides of a tile, along each axis."""
+"""Cases of the tiled transpose: sizes around the tile size along each axis."""
 
 import numpy as np
 

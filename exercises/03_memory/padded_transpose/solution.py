@@ -6,7 +6,7 @@ from gpukit import cuda
 
 TILE = 32  # a block moves a tile of TILE x TILE elements
 ROWS = 8  # with TILE x ROWS threads
-PITCH = TILE + 1  # one unused column: the elements of a column lie in different banks
+PITCH = TILE + 1  # one column of padding puts the elements of a column into different banks
 
 
 @cuda.jit

@@ -1,4 +1,4 @@
-"""Cases of the transpose: sizes on both sides of a block, along each axis."""
+"""Cases of the transpose: sizes around the block size along each axis."""
 
 import numpy as np
 

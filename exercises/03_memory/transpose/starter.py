@@ -1,4 +1,4 @@
-"""The transpose of a matrix, one thread for one element. The task is in task.md."""
+"""The transpose of a matrix, one thread per element. The task is in task.md."""
 
 from gpukit import cuda
 

@@ -1,4 +1,4 @@
-"""Cases of the argmax: full blocks, ragged blocks, one element and none."""
+"""Cases of the argmax: full and partial blocks, one element, none."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
         x[[n // 3, n // 3 + BLOCK]] = np.finfo(np.float32).min
         return x
     steps = rng.integers(1, 20, n).astype(np.float64)
-    # Several maxima, of one thread and of others.
+    # Several maxima, in one thread and in different threads.
     steps[n // 3 :: BLOCK] = 0.5
     steps[n // 3 + 100 : n // 3 + 101] = 0.5
     if n > 1024:
@@ -44,7 +44,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n numbers, many of them equal."""
     x = numbers(rng, n)
     right = int(np.argmax(x))
-    # A kernel may not rely on what `best` holds before: mostly garbage, sometimes 0.
+    # A kernel must not rely on the previous contents of `best`: mostly garbage, sometimes 0.
     before = np.zeros(1, np.int32) if n % 12 in (0, 4) and right else poison(1, np.int32)
     return Case(
         args={"x": x, "best": before},

@@ -9,7 +9,7 @@ BLOCK = 128
 
 @cuda.jit
 def argmax_kernel(x, best):
-    """Write the index of the largest element of x to best[0]; one block does it all."""
+    """Write the index of the largest element of x to best[0]; in a single block."""
     tid = cuda.threadIdx.x
     values = cuda.shared.array(BLOCK, np.float32)
     places = cuda.shared.array(BLOCK, np.int32)
@@ -21,7 +21,7 @@ def argmax_kernel(x, best):
             place = i
     values[tid] = value
     places[tid] = place
-    cuda.syncthreads()  # all candidates are there before any thread compares another's
+    cuda.syncthreads()  # all candidates are written before any thread reads another's
     half = BLOCK // 2
     while half > 0:
         if tid < half:

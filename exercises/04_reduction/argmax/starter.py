@@ -9,7 +9,7 @@ BLOCK = 128
 
 @cuda.jit
 def argmax_kernel(x, best):
-    """Write the index of the largest element of x to best[0]; one block does it all."""
+    """Write the index of the largest element of x to best[0]; in a single block."""
     tid = cuda.threadIdx.x
     values = cuda.shared.array(BLOCK, np.float32)
     places = cuda.shared.array(BLOCK, np.int32)

@@ -1,4 +1,4 @@
-"""One partial sum for each block, added in shared memory. The task is in task.md."""
+"""One partial sum per block, reduced in shared memory. The task is in task.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the compacted vector: full blocks, ragged blocks, one element and none."""
+"""Cases of the compacted vector: full and partial blocks, one element, none."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-# Values that a cast to an integer or a tolerance would take for 0, and infinity.
+# Values that a cast to an integer or a tolerance would treat as 0, and infinity.
 SMALL = (0.3, 0.7, 1e-6, 1e-37, 1e37, np.inf, -0.3, -1e-6, -0.0)
 
 

@@ -1,4 +1,4 @@
-"""The positive numbers of a vector, in their order, without gaps. The task is in task.md."""
+"""Stream compaction: the positive numbers of a vector, in order. The task is in task.md."""
 
 from gpukit import cuda
 

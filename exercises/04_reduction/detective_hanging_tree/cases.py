@@ -1,4 +1,4 @@
-"""Cases of the maximum of each block: full blocks, ragged blocks, one element and none."""
+"""Cases of the maximum of each block: full and partial blocks, one element, none."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the dot product: full blocks, ragged blocks, one element and none."""
+"""Cases of the dot product: full and partial blocks, one element, none."""
 
 import numpy as np
 

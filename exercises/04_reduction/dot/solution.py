@@ -14,7 +14,7 @@ def dot_kernel(a, b, out):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, np.float32)
     tile[tid] = a[i] * b[i] if i < a.size else np.float32(0)
-    cuda.syncthreads()  # all products are there before any thread adds another's
+    cuda.syncthreads()  # all products are written before any thread reads another's
     half = BLOCK // 2
     while half > 0:
         if tid < half:

@@ -17,6 +17,6 @@ def histogram_kernel(values, counts):
     cuda.syncthreads()  # all counters are 0 before any thread counts
     for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
         cuda.atomic.add(mine, values[i], 1)
-    cuda.syncthreads()  # all have counted before the counters are handed on
+    cuda.syncthreads()  # all counts are complete before they are added to global memory
     for k in range(tid, BINS, cuda.blockDim.x):
         cuda.atomic.add(counts, k, mine[k])

@@ -1,4 +1,4 @@
-"""Cases of the warp sums: full blocks, ragged blocks, one element and none."""
+"""Cases of the warp sums: full and partial blocks, one element, none."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The sum of 32 elements by shuffles, with no memory in between. The task is in task.md."""
+"""The sum of 32 elements by shuffles, without shared memory. The task is in task.md."""
 
 import numpy as np
 
@@ -7,5 +7,5 @@ from gpukit import cuda
 
 @cuda.jit
 def warp_sum_kernel(x, partials):
-    """Write the sum of the 32 elements of each warp to partials, one for each warp."""
+    """Write the sum of the 32 elements of each warp to partials, one per warp."""
     # FILL ME IN (about 6 lines)

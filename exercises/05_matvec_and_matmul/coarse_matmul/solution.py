@@ -1,4 +1,4 @@
-"""The matrix product with four results of a column for each thread. The task is in task.md."""
+"""The matrix product with four results of a column per thread. The task is in task.md."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ EACH = 4
 
 @cuda.jit
 def matmul_coarse_kernel(a, b, out):
-    """Write a @ b to out, EACH elements below each other for each thread."""
+    """Write a @ b to out, EACH elements of a column per thread."""
     col, group = cuda.grid(2)
-    top = group * EACH  # the first of the rows of this thread
+    top = group * EACH  # the first row of this thread
     acc = cuda.local.array(EACH, np.float32)
     for r in range(EACH):
         acc[r] = 0

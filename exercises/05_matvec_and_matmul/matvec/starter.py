@@ -1,4 +1,4 @@
-"""A matrix times a vector, one warp of 32 threads for each row. The task is in task.md."""
+"""A matrix times a vector, one warp of 32 threads per row. The task is in task.md."""
 
 import numpy as np
 
@@ -7,6 +7,6 @@ from gpukit import cuda
 
 @cuda.jit
 def matvec_kernel(a, x, out):
-    """Write a @ x to out; row r belongs to the warp number r of the launch."""
+    """Write a @ x to out; warp r of the launch computes row r."""
     row = cuda.grid(1) // 32  # the same in all 32 lanes of a warp
     # FILL ME IN (about 8 lines)

@@ -1,4 +1,4 @@
-"""Cases of the naive product: whole blocks, and ragged ones in each direction."""
+"""Cases of the naive product: whole blocks, and partial ones in each direction."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The matrix product as its definition says it. The task is in task.md."""
+"""The matrix product by its definition. The task is in task.md."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from gpukit import cuda
 
 @cuda.jit
 def matmul_kernel(a, b, out):
-    """Write a @ b to out, one thread for one element."""
+    """Write a @ b to out, one thread per element."""
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         acc = np.float32(0)

@@ -1,4 +1,4 @@
-"""The matrix product as its definition says it. The task is in task.md."""
+"""The matrix product by its definition. The task is in task.md."""
 
 import numpy as np
 
@@ -7,5 +7,5 @@ from gpukit import cuda
 
 @cuda.jit
 def matmul_kernel(a, b, out):
-    """Write a @ b to out, one thread for one element."""
+    """Write a @ b to out, one thread per element."""
     # FILL ME IN (about 6 lines)

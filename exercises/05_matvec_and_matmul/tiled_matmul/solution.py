@@ -9,7 +9,7 @@ TILE = 16
 
 @cuda.jit
 def matmul_tiled_kernel(a, b, out):
-    """Write a @ b to out, one thread for one element."""
+    """Write a @ b to out, one thread per element."""
     col, row = cuda.grid(2)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
@@ -20,7 +20,7 @@ def matmul_tiled_kernel(a, b, out):
     for t in range((k_size + TILE - 1) // TILE):
         a_tile[ty, tx] = np.float32(0)
         b_tile[ty, tx] = np.float32(0)
-        # Outside the matrices the tiles hold 0, which adds nothing to the product.
+        # Outside the matrices the tiles contain 0, which does not change the product.
         if row < a.shape[0] and t * TILE + tx < k_size:
             a_tile[ty, tx] = a[row, t * TILE + tx]
         if col < b.shape[1] and t * TILE + ty < k_size:

@@ -9,7 +9,7 @@ TILE = 16
 
 @cuda.jit
 def matmul_tiled_kernel(a, b, out):
-    """Write a @ b to out, one thread for one element."""
+    """Write a @ b to out, one thread per element."""
     col, row = cuda.grid(2)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y

@@ -1,4 +1,4 @@
-"""Cases of the gradient of average pooling: windows that touch, overlap or leave gaps."""
+"""Cases of the gradient of average pooling: windows that are adjacent, overlap or leave gaps."""
 
 import numpy as np
 

@@ -7,7 +7,7 @@ from gpukit import cuda
 
 @cuda.jit
 def avg_pool_backward_kernel(grad_out, size, stride, grad_x):
-    """Write to each pixel the sum of its shares in the windows that hold it."""
+    """Write to each pixel the gradients of all its windows, divided by size * size."""
     col, row = cuda.grid(2)
     if row < grad_x.shape[0] and col < grad_x.shape[1]:
         # Window r holds the rows r * stride to r * stride + size - 1.

@@ -1,4 +1,4 @@
-"""Cases of the one-dimensional convolution: lengths on both sides of a block, and none at all."""
+"""Cases of the one-dimensional convolution: lengths around the block size, and zero."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ from gpukit import cuda
 
 BLOCK = 128
 RADIUS = 3
-TILE = BLOCK + 2 * RADIUS  # the elements of x that a block needs
+TILE = BLOCK + 2 * RADIUS  # the elements of x that a block reads
 
 
 @cuda.jit
@@ -15,7 +15,7 @@ def conv1d_kernel(x, weight, out):
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(TILE, np.float32)
-    first = cuda.blockIdx.x * BLOCK - RADIUS  # the element of x that belongs into tile[0]
+    first = cuda.blockIdx.x * BLOCK - RADIUS  # the element of x in tile[0]
     for k in range(tid, TILE, BLOCK):
         j = first + k
         tile[k] = x[j] if j >= 0 and j < x.size else np.float32(0)

@@ -6,7 +6,7 @@ from gpukit import cuda
 
 BLOCK = 128
 RADIUS = 3
-TILE = BLOCK + 2 * RADIUS  # the elements of x that a block needs
+TILE = BLOCK + 2 * RADIUS  # the elements of x that a block reads
 
 
 @cuda.jit

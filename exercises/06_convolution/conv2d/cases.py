@@ -44,7 +44,7 @@ def case(
 ) -> Case:
     """Return the case of a picture that gives at least rows x cols results."""
     window = (k_rows, k_cols)
-    # The last stride - 1 rows and columns belong to no window.
+    # The last stride - 1 rows and columns are in no window.
     height, width = (
         max(1, (n - 1) * stride + k - 2 * pad + stride - 1)
         for n, k in zip((rows, cols), window, strict=True)

@@ -1,4 +1,4 @@
-"""The gradient of a convolution's weights, one block for a weight. The task is in task.md."""
+"""The gradient of a convolution's weights, one block per weight. The task is in task.md."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def conv_weight_grad_kernel(x, grad_out, grad_weight):
         row, col = k // across, k % across
         acc += grad_out[row, col] * x[row + m, col + n]
     tile[tid] = acc
-    cuda.syncthreads()  # all sums are there before any thread adds another's
+    cuda.syncthreads()  # all sums are written before any thread reads another's
     half = BLOCK // 2
     while half > 0:
         if tid < half:

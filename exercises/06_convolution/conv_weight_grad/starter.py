@@ -1,4 +1,4 @@
-"""The gradient of a convolution's weights, one block for a weight. The task is in task.md."""
+"""The gradient of a convolution's weights, one block per weight. The task is in task.md."""
 
 import numpy as np
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from gpukit import cuda
 
-TILE = 16  # a block makes TILE x TILE pixels, one for each thread
-WIDE = TILE + 2  # pixels that it needs, along each axis
+TILE = 16  # a block computes TILE x TILE pixels, one per thread
+WIDE = TILE + 2  # pixels that it reads along each axis
 
 
 @cuda.jit

@@ -1,4 +1,4 @@
-"""The windows of a picture as the columns of a matrix. The task is in task.md."""
+"""The windows of an image as the columns of a matrix. The task is in task.md."""
 
 from gpukit import cuda
 
@@ -8,7 +8,7 @@ def im2col_kernel(x, k_rows, k_cols, cols):
     """Write the pixel that the weight `tap` meets at `place` to cols[tap, place]."""
     place, tap = cuda.grid(2)
     if tap < cols.shape[0] and place < cols.shape[1]:
-        across = x.shape[2] - k_cols + 1  # places in a row of places
+        across = x.shape[2] - k_cols + 1  # positions per row
         row, col = place // across, place % across
         c = tap // (k_rows * k_cols)
         m, n = tap // k_cols % k_rows, tap % k_cols

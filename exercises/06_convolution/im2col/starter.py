@@ -1,4 +1,4 @@
-"""The windows of a picture as the columns of a matrix. The task is in task.md."""
+"""The windows of an image as the columns of a matrix. The task is in task.md."""
 
 from gpukit import cuda
 

@@ -1,4 +1,4 @@
-"""The largest of each window of a picture. The task is in task.md."""
+"""Max pooling: the largest element of each window of an image. The task is in task.md."""
 
 import math
 

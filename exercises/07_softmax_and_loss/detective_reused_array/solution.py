@@ -1,4 +1,4 @@
-"""The softmax of each row, a block for a row. The task is in task.md."""
+"""The softmax of each row, one block per row. The task is in task.md."""
 
 import math
 
@@ -24,7 +24,7 @@ def softmax_block_kernel(x, out):
             parts[tid] = max(parts[tid], parts[tid + step])
         cuda.syncthreads()
     high = parts[0]
-    cuda.syncthreads()  # all have read the largest before parts is used again
+    cuda.syncthreads()  # all threads have read the maximum before parts is reused
     total = np.float32(0)
     for k in range(tid, x.shape[1], BLOCK):
         total += math.exp(x[row, k] - high)

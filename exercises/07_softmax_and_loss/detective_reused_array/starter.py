@@ -1,4 +1,4 @@
-"""The softmax of each row, a block for a row. The task is in task.md."""
+"""The softmax of each row, one block per row. The task is in task.md."""
 
 import math
 

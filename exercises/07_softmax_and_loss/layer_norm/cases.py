@@ -38,7 +38,7 @@ def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
         grid=-(-rows * lanes.WARP // BLOCK),
         block=BLOCK,
         expected={"out": (distance / root * times + plus).astype(np.float32)},
-        # The rounding error of the mean is as large as that of the numbers themselves.
+        # The rounding error of the mean is of the order of that of the numbers.
         scale={"out": (np.abs(times) + np.abs(plus)) * ((np.abs(wide) + np.abs(mean)) / root + 1)},
         per="block",
     )

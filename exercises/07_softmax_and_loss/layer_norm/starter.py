@@ -1,4 +1,4 @@
-"""Layer norm of each row, one warp of 32 threads for a row. The task is in task.md."""
+"""Layer norm of each row, one warp of 32 threads per row. The task is in task.md."""
 
 import math
 

@@ -12,6 +12,6 @@ LOWEST = np.finfo(np.float32).min  # the lowest finite number: LOWEST - LOWEST i
 
 @cuda.jit
 def online_softmax_kernel(x, highest, total):
-    """Write the maximum of each row, and the sum of exp(x - maximum); a warp for each row."""
+    """Write the maximum of each row, and the sum of exp(x - maximum); one warp per row."""
     row = cuda.grid(1) // 32  # the same in all 32 lanes of a warp
     # FILL ME IN (about 16 lines)

@@ -1,4 +1,4 @@
-"""The softmax of each row, one warp of 32 threads for a row. The task is in task.md."""
+"""The softmax of each row, one warp of 32 threads per row. The task is in task.md."""
 
 import math
 
@@ -11,7 +11,7 @@ ALL = 0xFFFFFFFF  # the mask of a full warp
 
 @cuda.jit
 def softmax_kernel(x, out):
-    """Write the softmax of each row of x to out; row r belongs to the warp number r."""
+    """Write the softmax of each row of x to out; warp r computes row r."""
     row = cuda.grid(1) // 32  # the same in all 32 lanes of a warp
     if row < x.shape[0]:
         high = np.float32(-math.inf)

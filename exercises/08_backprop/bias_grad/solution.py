@@ -1,4 +1,4 @@
-"""The sum of each column, 8 threads for a column. The task is in task.md."""
+"""The sum of each column, 8 threads per column. The task is in task.md."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def bias_grad_kernel(grad_out, grad_bias):
         for row in range(ty, grad_out.shape[0], DOWN):
             acc += grad_out[row, col]
     tile[ty, tx] = acc
-    cuda.syncthreads()  # all sums are there before any thread adds another's
+    cuda.syncthreads()  # all sums are written before any thread reads another's
     if ty == 0 and col < grad_bias.size:
         total = np.float32(0)
         for k in range(DOWN):

@@ -1,4 +1,4 @@
-"""The sum of each column, 8 threads for a column. The task is in task.md."""
+"""The sum of each column, 8 threads per column. The task is in task.md."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the gradient of the weights: whole tiles, and ragged ones in each direction."""
+"""Cases of the gradient of the weights: whole tiles, and partial ones in each direction."""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ TILE = 16
 
 @cuda.jit
 def dense_backward_kernel(grad_out, x, grad_weight):
-    """Write grad_out.T @ x to grad_weight, one thread for one weight."""
+    """Write grad_out.T @ x to grad_weight, one thread per weight."""
     col, row = cuda.grid(2)  # an input and an output of the layer
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left = cuda.blockIdx.y * TILE  # the first output of this block: a column of grad_out
@@ -18,7 +18,7 @@ def dense_backward_kernel(grad_out, x, grad_weight):
     acc = np.float32(0)
     batch = x.shape[0]
     for t in range((batch + TILE - 1) // TILE):
-        sample = t * TILE + ty  # both tiles hold one sample a row, as the matrices do
+        sample = t * TILE + ty  # each row of both tiles is one sample, as in the matrices
         grad_tile[ty, tx] = np.float32(0)
         x_tile[ty, tx] = np.float32(0)
         if sample < batch and left + tx < grad_out.shape[1]:

@@ -9,7 +9,7 @@ TILE = 16
 
 @cuda.jit
 def dense_backward_kernel(grad_out, x, grad_weight):
-    """Write grad_out.T @ x to grad_weight, one thread for one weight."""
+    """Write grad_out.T @ x to grad_weight, one thread per weight."""
     col, row = cuda.grid(2)  # an input and an output of the layer
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left = cuda.blockIdx.y * TILE  # the first output of this block: a column of grad_out

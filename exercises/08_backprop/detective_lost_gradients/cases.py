@@ -1,4 +1,4 @@
-"""Cases of the gradient of weights: fewer and more samples than a block takes, ragged layers."""
+"""Cases of the gradient of weights: fewer and more samples than one block, ragged layers."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
     x = rng.uniform(-1, 2, (samples, inputs)).astype(np.float32)
     kind = rng.random(net.shape)
     net[kind < 0.2], net[kind > 0.9] = 0, 1e-30  # at the kink of relu and just above it
-    net[0, 0], grad[0, 0] = 1, -2  # so that no wrong mask is right by chance
+    net[0, 0], grad[0, 0] = 1, -2  # so that no wrong mask passes by chance
     g, wide = grad.astype(np.float64), x.astype(np.float64)
     right = np.where(net > 0, g, 0).T @ wide
     return Case(

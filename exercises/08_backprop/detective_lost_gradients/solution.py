@@ -1,10 +1,10 @@
-"""The gradient of the weights in front of a relu. The task is in task.md."""
+"""The gradient of the weights before a relu. The task is in task.md."""
 
 import numpy as np
 
 from gpukit import cuda
 
-SHARE = 16  # samples that a block takes: those of its number along z
+SHARE = 16  # samples per block; blockIdx.z selects them
 
 
 @cuda.jit

@@ -1,4 +1,4 @@
-"""Cases of dropout: lengths on both sides of a block, and none at all."""
+"""Cases of dropout: lengths around the block size, and zero."""
 
 import numpy as np
 

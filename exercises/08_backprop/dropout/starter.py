@@ -1,4 +1,4 @@
-"""Dropout with a given mask, forwards and backwards. The task is in task.md."""
+"""Dropout with a given mask, forward and backward. The task is in task.md."""
 
 import numpy as np
 

@@ -27,7 +27,7 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
     target = rng.uniform(-1, 1, samples)
     net = x @ w
     exact = ((np.tanh(net) - target) * (1 - np.tanh(net) ** 2)) @ x
-    # Right, 0, of the wrong sign, and off by less and by more than is allowed.
+    # Right, 0, of the wrong sign, and off by less and by more than the tolerance.
     grad, limit = exact.copy(), 1e-4 * np.maximum(1, np.abs(exact))
     grad[1::8], grad[2::8] = 0, -exact[2::8]
     for first, off in ((3, 0.7), (4, -0.7), (5, 1.4), (6, -1.4), (7, -1.4)):

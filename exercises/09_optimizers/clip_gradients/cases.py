@@ -1,4 +1,4 @@
-"""Cases of gradient clipping: long, short and zero vectors, lengths on both sides of a block."""
+"""Cases of gradient clipping: long, short and zero vectors, lengths around the block size."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
 
 
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
-    """Return the case of n gradients with this of the norms."""
+    """Return the case of n gradients with the norm NORMS[kind]."""
     drawn = rng.normal(1, 1, n)
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
     grad = (NORMS[min(kind, len(NORMS) - 1)] * unit).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Make a vector shorter that is longer than MOST, in one block. The task is in task.md."""
+"""Scale a vector whose norm exceeds MOST down to it, in one block. The task is in task.md."""
 
 import math
 
@@ -19,12 +19,12 @@ def clip_kernel(grad, out):
     for i in range(tid, grad.size, BLOCK):
         squares += grad[i] * grad[i]
     tile[tid] = squares
-    cuda.syncthreads()  # all sums are there before any thread adds another's
+    cuda.syncthreads()  # all sums are written before any thread reads another's
     half = BLOCK // 2
     while half > 0:
         if tid < half:
             tile[tid] += tile[tid + half]
-        cuda.syncthreads()  # this level is written before the next one, or anyone at the end, reads
+        cuda.syncthreads()  # this level is written before the next one, or the final read
         half //= 2
     norm = math.sqrt(tile[0])
     factor = MOST / norm if norm > MOST else np.float32(1)

@@ -1,4 +1,4 @@
-"""Make a vector shorter that is longer than MOST, in one block. The task is in task.md."""
+"""Scale a vector whose norm exceeds MOST down to it, in one block. The task is in task.md."""
 
 import math
 

@@ -15,7 +15,7 @@ SHAPES = {name: (*n, q) for (name, n), q in zip(lengths(BLOCK).items(), QUARTERS
 def case(rng: np.random.Generator, n: int, quarters: int) -> Case:
     """Return the case of n weights and a gradient whose norm is quarters / 4 of the limit."""
     w, grad, velocity = momentum.vectors(rng, n)
-    grad[:1] *= 100  # clipping each element alone would change the gradient's direction
+    grad[:1] *= 100  # clipping each element separately would change the direction of the gradient
     before = np.linalg.norm(grad.astype(np.float64))
     grad *= np.float32(quarters / 4 * LIMIT / before if n else 1)
     norm = np.array([np.linalg.norm(grad.astype(np.float64))], np.float32)

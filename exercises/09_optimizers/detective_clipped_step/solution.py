@@ -4,7 +4,7 @@ import numpy as np
 
 from gpukit import cuda
 
-LIMIT = np.float32(2)  # the longest gradient that is let through as it is
+LIMIT = np.float32(2)  # the largest norm of a gradient that is not clipped
 LR = np.float32(0.05)
 MU = np.float32(0.9)
 

@@ -1,4 +1,4 @@
-"""Cases of a step with momentum: lengths on both sides of a block, and none at all."""
+"""Cases of a step with momentum: lengths around the block size, and zero."""
 
 import numpy as np
 

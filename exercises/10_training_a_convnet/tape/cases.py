@@ -6,7 +6,7 @@ import numpy as np
 
 from gpukit.course import Case, called, poison
 
-# Words of a program. Each row is a word and two earlier results; leaves are the first results.
+# Opcodes of a program. Each row is an opcode and two earlier results; leaves are the first results.
 ADD, MUL, ADD_NUMBER, MUL_NUMBER, NUMBER_ADD, NUMBER_MUL, TANH, RELU = range(8)
 TREE, SHARED, FUNCTIONS, DOUBLINGS, ALL = range(1, 6)
 WORDS = {
@@ -24,7 +24,7 @@ SHAPES = {
     "many operations": (7, 120, ALL),
     "a chain of doublings": (1, 100, DOUBLINGS),
 }
-Parts = list[tuple[tuple[int, float], ...]]  # of each result: its operands and the slopes by them
+Parts = list[tuple[tuple[int, float], ...]]  # per result: its operands and the derivatives by them
 
 
 def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
@@ -33,7 +33,7 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
     if kind >= ALL:
         x[n // 2] = 0  # at the kink of relu
     constants = rng.uniform(0.5, 1.5, count) * rng.choice([-1, 1], count)
-    constants[::3] = np.sign(constants[::3])  # plain numbers may be whole
+    constants[::3] = np.sign(constants[::3])  # constants may be integers
     program = written(rng, x, constants, min(kind, ALL))
     values, parts = computed(x, program, constants)
     right = backwards(parts)[:n]
@@ -69,7 +69,7 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
 
 
 def written(rng: np.random.Generator, x: np.ndarray, numbers: np.ndarray, kind: int) -> np.ndarray:
-    """Return a program of one operation for each number; its results stay small.
+    """Return a program of one operation per number, whose results stay small.
 
     Numbers that would make a result too large are replaced in place.
     """
@@ -90,7 +90,7 @@ def chosen(
     step: int,
     kind: int,
 ) -> tuple[int, int, int]:
-    """Return the next operation, which takes the result before it and any earlier one."""
+    """Return the next operation, on the previous result and any earlier one."""
     last, leaves = len(values) - 1, len(values) - step
     if kind == DOUBLINGS:
         return (MUL_NUMBER if step % 2 else ADD), last, last
@@ -98,7 +98,7 @@ def chosen(
         word, next_leaf = int(rng.choice((ADD, MUL))), min(step + 1, leaves - 1)
         return word, (last if step else 0), next_leaf
     if kind == ALL and step == 0:
-        return RELU, leaves // 2, 0  # of the leaf that is 0
+        return RELU, leaves // 2, 0  # relu of the leaf that is 0
     if abs(values[last]) > 2 and kind != SHARED:
         numbers[step] = 0.4
         return (MUL_NUMBER if kind == ALL else TANH), last, last
@@ -108,7 +108,7 @@ def chosen(
     elif word == RELU:
         return RELU, other, last
     if word == MUL and 0 in (values[last], values[other]):
-        word = ADD  # in a product with 0 the other factor has no gradient
+        word = ADD  # the other factor of a product with 0 has no gradient
     return (word, last, other) if rng.random() < 0.5 or word > MUL else (word, other, last)
 
 
@@ -131,7 +131,7 @@ def slopes(word: int, a: float, b: float, number: float, y: float) -> tuple[floa
 
 
 def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, Parts]:
-    """Return all results and, for each, its operands and the slopes by them."""
+    """Return all results and, for each, its operands and the derivatives by them."""
     values, parts = [float(v) for v in x], [()] * len(x)
     for (word, one, other), number in zip(program.tolist(), numbers.tolist(), strict=True):
         a, b = values[one], values[other]
@@ -142,7 +142,7 @@ def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[n
 
 
 def shown(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> str:
-    """Return a short program as a learner would write it, or how long a long one is."""
+    """Return a short program as a learner would write it, or the length of a long one."""
     if len(x) + len(program) > 12:
         return f"{len(program)} operations that begin with {len(x)} values"
     names = "abcdefghijkl"

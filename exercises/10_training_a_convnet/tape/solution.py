@@ -4,7 +4,7 @@ import math
 
 
 class Value:
-    """A number that remembers what it was made of, so that `backward` can find gradients."""
+    """A number that remembers how it was computed, so that `backward` can find gradients."""
 
     def __init__(self, data, made_of=()):
         self.data, self.grad = data, 0.0
@@ -20,7 +20,7 @@ class Value:
             other = Value(other)
         return Value(self.data * other.data, ((self, other.data), (other, self.data)))
 
-    __radd__, __rmul__ = __add__, __mul__  # 2.0 * a asks a, since a float knows no Value
+    __radd__, __rmul__ = __add__, __mul__  # 2.0 * a calls a.__rmul__
 
     def tanh(self):
         y = math.tanh(self.data)
@@ -37,7 +37,7 @@ class Value:
                 seen.add(value)
                 for part, _ in value.made_of:
                     visit(part)
-                order.append(value)  # behind everything that it was made of
+                order.append(value)  # after everything that it was computed from
 
         visit(self)
         found = dict.fromkeys(order, 0.0)  # the derivatives of this loss alone

@@ -4,7 +4,7 @@ import math
 
 
 class Value:
-    """A number that remembers what it was made of, so that `backward` can find gradients."""
+    """A number that remembers how it was computed, so that `backward` can find gradients."""
 
     def __init__(self, data, made_of=()):
         self.data, self.grad = data, 0.0

@@ -9,7 +9,7 @@ from gpukit.course import Case, called, poison
 HIDDEN, CLASSES = 8, 3
 LR, MOMENTUM, EPS, CLIP_EPS, BN_MOMENTUM = 1.0, 0.9, 1e-5, 1e-6, 0.1
 BOUNDS = (100.0, 0.03)  # on the norm of the first gradient, in units of that norm
-# Samples of a batch (with fewer than four, batch norm leaves hardly any gradient), inputs,
+# Samples per batch (with fewer than four, batch norm leaves hardly any gradient), inputs,
 # steps, and the index of one of the bounds.
 SHAPES = {
     "one step": (8, 5, 1, 0),
@@ -73,7 +73,7 @@ class Training:
     var: np.ndarray = field(default_factory=lambda: np.ones(HIDDEN))
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Return the logits and what the gradients need."""
+        """Return the logits and the saved activations."""
         w1, b1, gain, shift, w2, b2 = self.weights
         sums = x @ w1.T + b1
         deviation = np.sqrt(sums.var(axis=0) + EPS)

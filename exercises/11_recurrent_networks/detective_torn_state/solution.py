@@ -24,6 +24,6 @@ def rnn_kernel(from_input, w, states):
                 new += w[unit, k] * h[k]
             new = math.tanh(from_input[t, sample, unit] + new)
             states[t, sample, unit] = new
-        cuda.syncthreads()  # all have read the old state before anyone replaces it
+        cuda.syncthreads()  # all have read the old state before any thread overwrites it
         h[unit] = new
         cuda.syncthreads()

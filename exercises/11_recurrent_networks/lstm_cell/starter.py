@@ -1,4 +1,4 @@
-"""A cell of an LSTM in one kernel. The task is in task.md."""
+"""An LSTM cell in one kernel. The task is in task.md."""
 
 import math
 
@@ -17,6 +17,6 @@ def sigmoid(x):
 
 @cuda.jit
 def lstm_cell_kernel(sums, c, new_h, new_c):
-    """Write the new state of each unit of each sample: what it shows and what it remembers."""
+    """Write the new hidden state and cell state of each unit of each sample."""
     unit, sample = cuda.grid(2)
     # FILL ME IN (about 9 lines)

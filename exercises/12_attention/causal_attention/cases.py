@@ -26,7 +26,7 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
     """Return the case of n positions with `size` columns, at most 32."""
     size = min(size, MOST)
     q, k, v = attention.vectors(rng, n, size, [0, 150, -150, 1, 0])
-    k[6::16, 0] = 12  # far above the first for a query of 150, far below for one of -150
+    k[6::16, 0] = 12  # far above the first key for a query of 150, far below it for one of -150
     q[4::5] *= 8  # some scores far above the others
     if n in LOW:  # scores around -1e37, where some mistakes overflow
         q[7::16], q[7::16, 0] = 0, -(2.0**124)

@@ -1,4 +1,4 @@
-"""Causal attention of one head, one warp of 32 threads for a query. The task is in task.md."""
+"""Causal attention of one head, one warp of 32 threads per query. The task is in task.md."""
 
 import math
 
@@ -11,8 +11,8 @@ ALL = 0xFFFFFFFF  # the mask of a full warp
 
 @cuda.jit
 def causal_attention_kernel(q, k, v, out):
-    """Write to each row of out the mean of values that its query asks for, none of the future."""
-    row, lane = cuda.grid(1) // 32, cuda.laneid  # a query, and the column that this lane has
+    """Write to each row of out the weighted mean of the values up to its own position."""
+    row, lane = cuda.grid(1) // 32, cuda.laneid  # a query, and the column of this lane
     size = q.shape[1]
     if row < q.shape[0]:
         has_column = lane < size

@@ -23,6 +23,6 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
     n, size = min(n, MOST), min(size, BLOCK)
     q, k, v = attention.vectors(rng, n, size, [0, 150, 0, -150, 1])
     q[5::16], q[5::16, :1] = 0, -(2.0**124)  # scores around -1e37
-    # A warp that has neither a key that the query may see nor a column of the values.
+    # A warp with neither a key that the query may attend to nor a column of the values.
     idle_warps = sum(min(n, warp) for warp in range(32, BLOCK, 32) if warp >= size)
     return attention.case(q, k, v, grid=n, block=BLOCK, idle_warps=idle_warps)

@@ -1,4 +1,4 @@
-"""Causal attention, a block for a query. The task is in task.md."""
+"""Causal attention, one block per query. The task is in task.md."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 from gpukit import cuda
 
 BLOCK = 64
-MOST = 128  # places
+MOST = 128  # positions
 
 
 @cuda.jit
@@ -23,7 +23,7 @@ def attention_block_kernel(q, k, v, out):
                 acc += q[row, d] * k[key, d]
             score = acc / math.sqrt(np.float32(q.shape[1]))
         scores[key] = score
-    cuda.syncthreads()  # all scores are there before any thread reads another's
+    cuda.syncthreads()  # all scores are written before any thread reads another's
     high = np.float32(-math.inf)
     for key in range(k.shape[0]):
         high = max(high, scores[key])

@@ -1,4 +1,4 @@
-"""Causal attention, a block for a query. The task is in task.md."""
+"""Causal attention, one block per query. The task is in task.md."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 from gpukit import cuda
 
 BLOCK = 64
-MOST = 128  # places
+MOST = 128  # positions
 
 
 @cuda.jit
