@@ -61,9 +61,7 @@ def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, 
         tempfile.TemporaryDirectory() as folder,
     ):
         usual, own = cache_folder.folder(), Path(folder) / "gpukit"
-        if (
-            usual is not None
-        ):  # kernels use a temporary cache; the compiled checker comes from the usual one
+        if usual is not None:  # kernels get a temporary cache, the checker comes from the usual one
             checker = usual.with_name(f"{usual.name}-checker")
             checker.mkdir(parents=True, exist_ok=True)
             own.with_name(f"{own.name}-checker").symlink_to(checker)

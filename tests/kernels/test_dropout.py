@@ -175,9 +175,7 @@ def test_dropout_mask_does_not_depend_on_the_launch_shape(signed, poisoned):
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_backward_regenerates_the_mask(p):
     ones = np.ones((3, 1367), np.float64)
-    slopes = dropout.dropout(
-        ones, p, seed=SEED, offset=5
-    )  # dropout is linear, so these are its derivatives
+    slopes = dropout.dropout(ones, p, seed=SEED, offset=5)  # its derivatives: dropout is linear
     actual = dropout.dropout_backward(3 * ones, p, seed=SEED, offset=5)
     np.testing.assert_allclose(actual, 3 * slopes, rtol=1e-15)
 

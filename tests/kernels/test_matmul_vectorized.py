@@ -87,9 +87,7 @@ def launched(monkeypatch, *operands, **others):
     genuine = launch.pick
     monkeypatch.setattr(launch, "pick", lambda *args: names.append(args[2]) or genuine(*args))
     result = matmul.matmul(*operands, **others)
-    tolerance = 2**-9 * (
-        np.abs(operands[0]) @ np.abs(operands[1])
-    )  # rounding to TF32's 10-bit mantissa
+    tolerance = 2**-9 * (np.abs(operands[0]) @ np.abs(operands[1]))  # TF32: 10-bit mantissa
     assert (np.abs(result - operands[0] @ operands[1]) <= tolerance).all()
     return names
 
