@@ -122,7 +122,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = 
     except Interrupted as stopped:
         stopped.report = _so_far(kernel, shape, stopped)
         raise
-    with status.doing(f"check {kernel.py_func.__name__}: evaluating what happened"):
+    with status.doing(f"check {kernel.py_func.__name__}: evaluating the recorded accesses"):
         return _judged(kernel, shape, launch, seen, arrays, doubles)
 
 
@@ -155,8 +155,8 @@ def unfinished(kernel: Any, shape: Any) -> Report:
     report = _report(kernel, shape, [], 0.0, 0, [], stopped=stop.cause())
     name = content.shaped(report.launched[0])
     report.notes.append(
-        f"{name} was stopped by {stop.cause()} while it was prepared or evaluated: what was "
-        "found in it is not known."
+        f"{name} was stopped by {stop.cause()} while it was prepared or evaluated: its findings "
+        "are not known."
     )
     return report
 
@@ -164,7 +164,7 @@ def unfinished(kernel: Any, shape: Any) -> Report:
 def _so_far(kernel: Any, shape: Any, stopped: Interrupted) -> Report:
     """Return the report of an interrupted launch: what was found before."""
     seen = stopped.seen
-    note = f"{stopped.words()}: findings and totals are those up to then."
+    note = f"{stopped.words()}: findings and totals cover the launch up to then."
     return _report(
         kernel,
         shape,
@@ -203,19 +203,19 @@ def _note_written(seen: Seen, segment: Segment) -> None:
 
 def _notes(seen: Seen) -> list[str]:
     notes = [
-        f"What {name} reads and writes was not checked: it calls itself, or Numba or another "
-        "compiler generates its code."
+        f"The accesses of {name} were not checked: it is recursive, or Numba or another compiler "
+        "generates its code."
         for name in seen.compiled.instrumentation.unseen
     ]
     if seen.lost:
-        notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
+        notes.append(f"{seen.lost} more findings are omitted: there were too many kinds.")
     if seen.words is not None and seen.words[checker_state.NODES_LOST]:
         notes.append(
             "The launch has too many fences to track them all: races between threads that a fence "
             "and an atomic may order are not reported."
         )
     if seen.stopped:
-        notes.append("The launch was stopped: after these findings a block did not end.")
+        notes.append("The launch was stopped: a block did not finish after these findings.")
     return notes
 
 

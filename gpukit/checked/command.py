@@ -81,8 +81,8 @@ class Command:
     def __getitem__(self, items: Any) -> Callable[..., Any]:
         if isinstance(self.kernel, ufuncs.ArrayFunction):
             raise errors.LaunchError(
-                f"{self.name}: {self.kernel.__name__} chooses its launch itself: write "
-                f"gpukit.{self.name}({self.kernel.__name__})(*arguments), without brackets."
+                f"{self.name}: {self.kernel.__name__} configures its own launch: write "
+                f"gpukit.{self.name}({self.kernel.__name__})(*arguments), without square brackets."
             )
         try:
             shape = configure.parse(items)
@@ -163,7 +163,7 @@ class Command:
     def _call(self, call: ufuncs.Call) -> Any:
         if call.launch is None:
             raise errors.LaunchError(
-                f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
+                f"{self.name}: {self.kernel.__name__} was called with no elements, so there is "
                 "nothing to check. Pass an array that is not empty."
             )
         launch = call.launch
@@ -175,7 +175,7 @@ class Command:
         """Return the kernel configured for at least `ntasks` threads in one dimension."""
         if ntasks < 1:
             raise errors.LaunchError(
-                f"{self.name}: forall({ntasks}) starts no thread, so there is nothing to check. "
+                f"{self.name}: forall({ntasks}) starts no threads, so there is nothing to check. "
                 "Pass the number of elements, 1 or more."
             )
         return dispatcher.ForAll(self, ntasks, tpb, stream, sharedmem)

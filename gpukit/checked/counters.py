@@ -53,13 +53,13 @@ def _shared(op: str, short: str) -> dict[str, Counter]:
     return {
         f"shared_{op}_requests": Counter(
             "requests",
-            f"warp-level requests of a shared {op}",
+            f"warp-level {op} requests to shared memory",
             f"smsp__inst_executed_op_shared_{short}.sum",
             differs,
         ),
         f"shared_{op}_wavefronts": Counter(
             "passes",
-            "passes through the 32 banks that those requests take (wavefronts)",
+            "shared-memory passes that those requests take (wavefronts)",
             f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{short}.sum",
             differs,
         ),
@@ -98,7 +98,7 @@ COUNTERS: dict[str, Counter] = {
         "an instruction takes an operand at a fixed address in constant memory without a load",
     ),
     "constant_passes": Counter(
-        "passes", "distinct addresses in those requests: each takes a pass of its own", "none"
+        "passes", "distinct addresses in those requests: each takes its own pass", "none"
     ),
     "local_requests": Counter(
         "requests",
@@ -126,7 +126,7 @@ COUNTERS: dict[str, Counter] = {
     ),
     "divergent_branches": Counter(
         "branches",
-        "those of them at which the lanes of the warp diverge",
+        "branches at which the lanes of the warp diverge",
         "smsp__sass_branch_targets_threads_divergent.sum",
         _PREDICATED,
     ),
@@ -137,10 +137,12 @@ COUNTERS: dict[str, Counter] = {
         "updates",
         "updates of one address that are serialized, summed over requests",
         "lts__t_sectors_op_atom.sum (only in ratio)",
-        "the hardware may add up within a warp first",
+        "the hardware may first combine the updates of a warp",
     ),
     "atomic_contention": Counter(
-        "updates", "most updates of one element in the launch (shared memory: in a block)", "none"
+        "updates",
+        "largest number of updates of one element in the launch (shared memory: in a block)",
+        "none",
     ),
     "flops_float16": Counter(
         "operations",
@@ -186,7 +188,7 @@ RATIOS: dict[str, Ratio] = {
     ),
     "wavefronts_per_request": Ratio(
         "passes",
-        "passes through the banks per shared request (wavefronts)",
+        "passes (wavefronts) per shared-memory request",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum / smsp__inst_executed_op_shared.sum",
     ),
     "lanes_per_step": Ratio(
@@ -226,7 +228,7 @@ class Counts:
 
     def __getitem__(self, name: str) -> int:
         if name not in COUNTERS:
-            raise KeyError(f"there is no counter {name!r}; there are {', '.join(COUNTERS)}")
+            raise KeyError(f"unknown counter {name!r}; expected one of {', '.join(COUNTERS)}")
         return self.values.get(name, 0)
 
     def _sum(self, *names: str) -> int:
@@ -254,7 +256,7 @@ class Counts:
             return branches - self._sum("divergent_branches"), branches, 100
         if name == "intensity":
             return self.flops, self._sum("global_bytes_moved"), 1
-        raise KeyError(f"there is no ratio {name!r}; there are {', '.join(RATIOS)}")
+        raise KeyError(f"unknown ratio {name!r}; expected one of {', '.join(RATIOS)}")
 
     @property
     def flops(self) -> int:

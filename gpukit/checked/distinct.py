@@ -33,7 +33,7 @@ def _joined(group: list[Finding]) -> Finding:
     lines = sorted({f.line for f in group} - {first.line})
     if not lines:
         return dataclasses.replace(first, count=count)
-    message = f"{first.message} It is read in {listed_lines(lines)} too."
+    message = f"{first.message} It is also read in {listed_lines(lines)}."
     details = first.details | {"lines": lines}
     return dataclasses.replace(first, count=count, message=message, details=details)
 

@@ -29,11 +29,11 @@ class Origin:
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in self.operands)
         infinite = any(value in _STRANGE for _, value in self.operands if isinstance(value, str))
-        numbers = "numbers of which one is infinite" if infinite else "finite numbers"
+        numbers = "an infinite operand" if infinite else "finite operands"
         what = (
-            f"makes {self.value} out of {numbers}: {given}"
+            f"computes {self.value} from {numbers}: {given}"
             if given
-            else f"is the first that gives {self.value}, of an infinity maybe"
+            else f"is the first to compute {self.value}, possibly from an infinity"
         )
         return (
             f"Line {self.line} {what} (thread {self.thread} of block {self.block})."

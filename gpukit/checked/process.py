@@ -42,7 +42,7 @@ def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
     report = check.run_aloud(kernel, shape, arguments)
     if report.errors:
         more = len(report.errors) - 1
-        rest = f" ({more} more: run gpukit check to see all.)" if more else ""
+        rest = f" ({more} more: run gpukit check to see them all.)" if more else ""
         raise _failed(report.errors[0], rest)
     for found in report.warnings:
         warnings.warn(_warning(found), stacklevel=_level_of_the_launch())

@@ -80,8 +80,8 @@ def record_checked(
         "truncated": None,
     }
     left_out = [
-        f"Of the {size:,} elements of {', '.join(a for a, n in arrays.cut.items() if n == size)}"
-        f" the first {MOST_ELEMENTS:,} are shown."
+        f"Only the first {MOST_ELEMENTS:,} of the {size:,} elements of "
+        f"{', '.join(a for a, n in arrays.cut.items() if n == size)} are shown."
         for size in dict.fromkeys(arrays.cut.values())
     ]
     if count >= MOST_EVENTS:

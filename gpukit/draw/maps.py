@@ -237,7 +237,7 @@ def _address_title(pattern: Pattern) -> str:
     count = len(pattern.sectors)
     least = -(-_asked(pattern) // SECTOR)
     sectors = f"{count} sector{'' if count == 1 else 's'}"
-    rest = f", {least} would do" if least < count else ", as few as can be"
+    rest = f", ideal: {least}" if least < count else ", the minimum"
     return f"{_name(pattern)} touches {sectors}{rest}"
 
 
@@ -301,7 +301,7 @@ def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
 
 def _bank_title(pattern: Pattern) -> str:
     passes, least = pattern.passes, len(pattern.phases)
-    rest = "no bank conflict" if passes == least else f"{least} would do"
+    rest = "no bank conflict" if passes == least else f"ideal: {least}"
     count = f"{passes} pass{'' if passes == 1 else 'es'}"
     return f"{_name(pattern)} takes {count}, {rest}"
 

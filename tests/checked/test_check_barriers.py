@@ -105,7 +105,7 @@ def fix(kernel):
 
 def test_advised_barrier_of_a_tree_is_inside_the_loop_and_outside_the_if():
     assert fix(tree_kernel).startswith(
-        "put `cuda.syncthreads()` into the loop, after the `if` of line +9"
+        "put `cuda.syncthreads()` inside the loop, after the `if` of line +9"
     )
 
 

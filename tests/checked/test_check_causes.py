@@ -104,7 +104,7 @@ def severities(kernel):
 def test_reads_of_one_uninitialised_array_in_several_lines_are_one_finding():
     (found,) = findings(five_reads_kernel, output())
     first = found.line
-    assert f"It is read in lines {first + 1}, {first + 2} and {first + 3} too." in found.message
+    assert f"It is also read in lines {first + 1}, {first + 2} and {first + 3}." in found.message
     assert found.count == 4 * BLOCK
 
 

@@ -96,9 +96,9 @@ def test_changed_global_is_reported_once_at_its_first_use():
 WITHOUT_EFFECT = {
     "a[0] == n": ("a[0] == n", "`a[0] = n`"),
     "x == twice(x)": ("x == twice(x)", "`x = twice(x)`"),
-    "a[0] + 1": ("a[0] + 1", "leave the line out"),
-    "if n > 3:\n    a[0] < x": ("a[0] < x", "leave the line out"),
-    "n": ("n", "leave the line out"),
+    "a[0] + 1": ("a[0] + 1", "remove the line"),
+    "if n > 3:\n    a[0] < x": ("a[0] < x", "remove the line"),
+    "n": ("n", "remove the line"),
 }
 
 

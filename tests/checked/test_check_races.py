@@ -107,9 +107,9 @@ def read_first_kernel(s, out):
 @pytest.mark.parametrize(
     ("kernel", "early", "late"),
     [
-        (atomic_first_kernel, "atomically", "with no atomic"),
-        (atomic_last_kernel, "with no atomic", "atomically"),
-        (read_first_kernel, "with no atomic", "atomically"),
+        (atomic_first_kernel, "atomically", "non-atomically"),
+        (atomic_last_kernel, "non-atomically", "atomically"),
+        (read_first_kernel, "non-atomically", "atomically"),
     ],
 )
 @pytest.mark.costly

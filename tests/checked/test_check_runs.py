@@ -130,7 +130,7 @@ def test_endless_block_after_a_finding_is_stopped_with_a_note(monkeypatch):
     monkeypatch.setattr(checked_launch, "_PATIENCE", 0.2)
     report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.ones(1, np.int32))
     assert "global-race" in kinds(report)
-    assert report.notes == ["The launch was stopped: after these findings a block did not end."]
+    assert report.notes == ["The launch was stopped: a block did not finish after these findings."]
 
 
 def test_block_that_terminates_has_no_note():

@@ -78,5 +78,5 @@ def test_launch_configuration_for_an_array_function_is_rejected():
 
 
 def test_array_function_call_without_elements_is_rejected():
-    with pytest.raises(errors.LaunchError, match="add was called with no element"):
+    with pytest.raises(errors.LaunchError, match="add was called with no elements"):
         gpukit.check(add)(numbers(0), numbers(0))

@@ -222,7 +222,9 @@ def test_uninitialised_output_that_is_never_written_is_a_finding():
     x, out = cuda.to_device(np.ones(N, np.float32)), cuda.device_array(N, np.float32)
     (found,) = gpukit.check(forgetful_kernel)[3, 32](x, out).findings
     assert (found.kind, found.array) == ("never-written", "out")
-    assert found.message.startswith("The kernel never touches out, which is new memory")
+    assert found.message.startswith(
+        "The kernel never accesses out, which is new, uninitialized memory"
+    )
 
 
 def test_initialised_array_that_is_never_accessed_is_no_finding():

@@ -41,7 +41,7 @@ def test_command_runs_the_kernel_for_all_tasks(command):
 
 @every_command
 def test_forall_without_tasks_is_rejected(command):
-    with pytest.raises(errors.LaunchError, match=r"forall\(0\) starts no thread"):
+    with pytest.raises(errors.LaunchError, match=r"forall\(0\) starts no threads"):
         command(double_kernel).forall(0)
 
 

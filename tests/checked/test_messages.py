@@ -220,8 +220,8 @@ def test_same_value_race_is_fixed_by_writing_from_one_thread(blocks, expected):
 @pytest.mark.parametrize(
     ("atomic", "expected"),
     [
-        (True, "writes out[4] with no atomic in line 12 and thread 3 of block 1 reads it atomic"),
-        (False, "writes out[4] atomically in line 12 and thread 3 of block 1 reads it with no at"),
+        (True, "writes out[4] non-atomically in line 12 and thread 3 of block 1 reads it atomic"),
+        (False, "writes out[4] atomically in line 12 and thread 3 of block 1 reads it non-at"),
         (None, "one of them atomically and the other not"),
     ],
 )
@@ -231,7 +231,7 @@ def test_atomic_race_message_says_which_access_is_atomic(atomic, expected):
 
 def test_two_axes_of_threads_and_blocks_are_written_as_pairs():
     text = message("out-of-bounds", threads=((3, 1, 0),), blocks=((0, 2, 1),))
-    assert text.startswith("Thread (3, 1) of block (0, 2, 1) uses x[131] in line 15")
+    assert text.startswith("Thread (3, 1) of block (0, 2, 1) accesses x[131] in line 15")
 
 
 def test_guard_uses_the_index_as_written_in_the_source():
@@ -274,11 +274,11 @@ def test_partly_written_output_names_the_first_gap():
 def test_divergent_barrier_names_waiting_and_missing_threads():
     text = message("barrier-divergence")
     assert "Threads 0-15 of block 2 wait" in text
-    assert "threads 16-31 do not come to it" in text
+    assert "threads 16-31 do not reach it" in text
 
 
 def test_single_missing_thread_has_a_singular_verb():
-    assert "thread 16 does not come" in message("barrier-divergence", missing="16")
+    assert "thread 16 does not reach" in message("barrier-divergence", missing="16")
 
 
 def test_mask_is_written_in_hexadecimal():
@@ -287,7 +287,7 @@ def test_mask_is_written_in_hexadecimal():
 
 def test_message_says_that_the_caller_is_outside_its_own_mask():
     text = message("warp-mask", reason="caller", lanes=(5,), mask=0b11111)
-    assert "mask 0x0000001f, which leaves out the caller itself, lane 5" in text
+    assert "mask 0x0000001f, which does not include the caller itself, lane 5" in text
 
 
 def test_advice_for_an_invalid_launch_follows_from_the_reason():
@@ -298,7 +298,7 @@ def test_advice_for_an_invalid_launch_follows_from_the_reason():
 
 def test_cooperative_launch_with_missing_blocks_names_them():
     text = message("cooperative-misuse", limit=None, missing="3-6")
-    assert text.startswith("Blocks 3-6 do not come to `grid.sync()` in line 15")
+    assert text.startswith("Blocks 3-6 do not reach `grid.sync()` in line 15")
 
 
 @pytest.mark.parametrize(

@@ -357,7 +357,9 @@ def test_table_accepts_registers_by_compute_capability():
 
 
 def test_table_rejects_a_gpu_without_registers():
-    with pytest.raises(ValueError, match=r"capability \(8, 9\) \(L4\), got them for \[\(7, 5\)\]"):
+    with pytest.raises(
+        ValueError, match=r"capability \(8, 9\) \(L4\), got registers for \[\(7, 5\)\]"
+    ):
         table(256, {(7, 5): 61})
 
 

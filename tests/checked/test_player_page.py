@@ -137,7 +137,7 @@ def test_save_replaces_a_page_of_the_same_kernel(tmp_path):
 def test_save_does_not_overwrite_other_files(tmp_path, text):
     path = tmp_path / "launch.html"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileExistsError, match=r"launch\.html exists and is no page of reduce_k"):
+    with pytest.raises(FileExistsError, match=r"launch\.html exists and is not a page of reduce_k"):
         player.Player(recordings.reduction()).save(path)
     assert path.read_text(encoding="utf-8") == text
 
@@ -172,7 +172,7 @@ def test_player_repr_says_what_it_contains():
 
 def test_player_repr_says_that_it_is_truncated():
     page = player.Player({**recordings.reduction(), "truncated": "a has 5,000,000 elements."})
-    assert repr(page).endswith("Not whole: a has 5,000,000 elements.>")
+    assert repr(page).endswith("Incomplete: a has 5,000,000 elements.>")
 
 
 def test_title_is_escaped():

@@ -30,7 +30,7 @@ def test_heading_is_the_launch_as_written_in_a_script():
 
 def test_totals_compare_sectors_with_the_minimum():
     total = line_with(profile("column").text(width=100), "Global memory")
-    assert "18 sectors per request, 4 would do" in total
+    assert "18 sectors per request, ideal: 4" in total
     assert "256 requests, 4,608 sectors" in total
 
 
@@ -41,7 +41,7 @@ def test_totals_give_the_fraction_of_moved_bytes_used():
 
 def test_totals_name_bank_conflicts():
     text = profile("tile").text(width=100)
-    assert "16.5 passes per request, 1 would do" in line_with(text, "Shared memory")
+    assert "16.5 passes per request, ideal: 1" in line_with(text, "Shared memory")
 
 
 def test_heat_is_shown_beside_its_line():
@@ -191,8 +191,8 @@ def test_advice_names_the_uncoalesced_line_and_the_distance():
     line = number_of("column", "out[col, row] =")
     assert advice("column")[0] == (
         f"Line {line}: the store to `out[col, row]` touches 32 sectors per request where 4 would "
-        "do: neighbouring threads are 256 bytes apart. Let threadIdx.x choose the last index, or "
-        "exchange the elements through a tile in shared memory."
+        "be enough: neighbouring threads are 256 bytes apart. Let threadIdx.x index the last axis, "
+        "or stage the elements in a shared-memory tile."
     )
 
 
@@ -203,16 +203,16 @@ def test_advice_says_nothing_about_coalesced_lines():
 def test_advice_names_the_degree_of_a_bank_conflict():
     line = number_of("tile", "tile[tx, ty]")
     assert advice("tile")[0].startswith(
-        f"Line {line}: the load from `tile[tx, ty]` takes 32 passes per request where 1 would do: "
-        "up to 32 lanes"
+        f"Line {line}: the load from `tile[tx, ty]` takes 32 passes per request where 1 would be "
+        "enough: up to 32 lanes"
     )
-    assert "Make the last axis of `tile` one element longer" in advice("tile")[0]
+    assert "Pad the last axis of `tile` by one element" in advice("tile")[0]
 
 
 def test_advice_names_hot_atomics():
     # 507 elements: 15 whole warps and one of 27 lanes.
-    assert "for 31.7 lanes of a warp at once" in advice("hot")[0]
-    assert "one element 507 times in all" in advice("hot")[0]
+    assert "serializes 31.7 lanes of a warp, which update the same element" in advice("hot")[0]
+    assert "one element is updated 507 times in total" in advice("hot")[0]
 
 
 def test_advice_names_divergent_branches():
@@ -227,14 +227,14 @@ def test_single_lane_branch_without_an_alternative_gets_no_advice():
 
 def test_advice_on_an_if_without_else_says_that_lanes_wait():
     found = next(text for text in advice("alone") if "diverge at" in text)
-    assert "the lanes that skip what follows wait for it" in found
+    assert "the lanes that skip it wait for the others" in found
     assert "each side" not in found
 
 
 def test_figure_above_its_ideal_is_never_displayed_as_equal_to_it():
     text = profile("rarely").text(width=100)
     assert "1 passes" not in text
-    assert "1.03 passes per request, 1 would do" in text
+    assert "1.03 passes per request, ideal: 1" in text
 
 
 def test_advice_names_float64_by_accident():
@@ -315,8 +315,8 @@ def test_registers_are_queried_once(monkeypatch):
 def test_question_mark_for_unknown_registers_is_explained(monkeypatch):
     monkeypatch.setattr(gpu_code, "missing", lambda: "")
     text = " ".join(handmade().text(width=100).split())
-    assert "? stands for the registers that a thread needs, which are not known: only" in text
-    assert ".occupancy(registers=True) asks one" in text
+    assert "? means that the registers per thread are not known: only" in text
+    assert ".occupancy(registers=True) and gpukit profile --occupancy run one" in text
 
 
 def test_profile_does_not_keep_large_arrays_alive():

@@ -23,7 +23,7 @@ def test_a_race_is_shown_with_both_lines_of_its_source():
         "  What to do: put `cuda.syncthreads()` between line 12 and line 15, where all threads of "
         "the block\n"
         "  reach it\n"
-        "  Caught 28 times.\n"
+        "  Found 28 times.\n"
         "\n"
         "1 error in sum_kernel[7, 96]: 7 blocks of 96 threads checked."
     )
@@ -62,13 +62,13 @@ def test_summary_says_when_the_launch_stopped_early():
 
 
 def test_summary_says_when_no_block_ran():
-    assert "no block checked" in str(report(finding("launch-refused"), blocks_run=0))
+    assert "no blocks checked" in str(report(finding("launch-refused"), blocks_run=0))
 
 
 def test_a_clean_report_says_what_was_checked():
     assert report().text(width=100).replace("\n", " ") == (
-        "No findings: 7 blocks of 96 threads in sum_kernel[7, 96] checked for races, bad accesses, "
-        "memory never written, and barriers and masks that threads miss."
+        "No findings: 7 blocks of 96 threads in sum_kernel[7, 96] checked for races, invalid "
+        "accesses, uninitialized memory, and misused barriers and masks."
     )
 
 

@@ -35,7 +35,7 @@ def test_findings_printed_by_the_script_are_counted_but_not_printed_again(report
     shown = capsys.readouterr().out
     assert shown.count("error: global-race") == 1
     assert "1 error in collide_kernel[1, 32]" in shown[shown.rindex("What to do") :]
-    assert "Printed above already, and not repeated: 1 finding." in shown
+    assert "Already printed above and not repeated: 1 finding." in shown
 
 
 def test_findings_printed_by_the_script_are_in_the_json(script, capsys):

@@ -17,7 +17,7 @@ FAULTY = doctor.Machine(
 )
 FOLDERS = [doctor.folders.Folder("compiled kernels", "/home/reader/.cache/gpukit", 9, 12345, True)]
 # Words with which a profile explains that it shows fewer columns.
-LEFT_OUT = set("A Not shown for lack of space wider terminal shows them".split())
+LEFT_OUT = set("Not shown for lack of space Use a wider terminal to see them".split())
 # Read-only commands, whose words must be the same at 100 columns and at fewer.
 COMMANDS = (
     "list",

@@ -192,7 +192,7 @@ def test_stride_slider_updates_the_text(shown):
     assert "4 sectors: 128 bytes moved, 128 of them requested (100 %)" in page.text()
     page.page.get_by_role("slider", name="Stride").press("ArrowRight")
     assert "8 sectors: 256 bytes moved, 128 of them requested (50 %)" in page.text()
-    assert "2 passes, 1 would do" in page.text()
+    assert "2 passes, ideal: 1" in page.text()
 
 
 def test_lane_is_described_with_its_address(shown):
@@ -302,7 +302,7 @@ def test_minimal_grid_follows_the_other_sliders(shown):
 def test_block_that_exceeds_gpu_limits_is_rejected(shown):
     page = shown(draw.launch_explorer((8, 64), (64, 16)))
     page.page.get_by_role("slider", name="Threads per block, y").press("ArrowRight")
-    assert "A GPU refuses this launch: 1,088 threads a block, at most 1,024" in page.text()
+    assert "A GPU refuses this launch: 1,088 threads per block, at most 1,024" in page.text()
     assert page.page.get_by_role("img").is_hidden()
 
 

@@ -139,9 +139,9 @@ def test_an_element_across_a_sector_boundary_has_two_parts():
 @pytest.mark.parametrize(
     ("step", "text"),
     [
-        (4, "touches 4 sectors, as few as can be"),
-        (8, "touches 8 sectors, 4 would do"),
-        (0, "touches 1 sector, as few as can be"),
+        (4, "touches 4 sectors, the minimum"),
+        (8, "touches 8 sectors, ideal: 4"),
+        (0, "touches 1 sector, the minimum"),
     ],
 )
 def test_address_map_compares_with_the_minimum(step, text):
@@ -203,10 +203,10 @@ def test_legend_has_conflicts_only_if_there_are_any():
 @pytest.mark.parametrize(
     ("step", "size", "text"),
     [
-        (128, 4, "takes 32 passes, 1 would do"),
+        (128, 4, "takes 32 passes, ideal: 1"),
         (132, 4, "takes 1 pass, no bank conflict"),
         (8, 8, "takes 2 passes, no bank conflict"),
-        (16, 8, "takes 4 passes, 2 would do"),
+        (16, 8, "takes 4 passes, ideal: 2"),
         (16, 16, "takes 4 passes, no bank conflict"),
     ],
 )

@@ -18,7 +18,7 @@ def launch_refused(facts: Facts) -> Words:
         advice = one_line(advice) or smaller
         return f"a GPU refuses this launch: {one_line(reason)}", advice[:1].lower() + advice[1:]
     if facts.has("given", "limit"):
-        what = facts.get("what", "threads a block")
+        what = facts.get("what", "threads per block")
         asked = f"the launch asks for {facts.get('given')} {what}"
         return f"{asked}, but a GPU allows at most {facts.get('limit')}", smaller
     return "a GPU refuses this launch", "check the grid, the block and the shared memory"
@@ -34,10 +34,10 @@ def raised(facts: Facts) -> Words:
     """An exception that the kernel's own code raised."""
     who = facts.who if facts.get("threads", ()) else "the kernel"
     what = one_line(facts.get("reason", facts.get("what", "an exception")))
-    look = f"look at the values that line {facts.line} works with"
+    check = f"check the values that line {facts.line} uses"
     return f"{who} stopped{facts.here} with {what}", (
-        f"{look if facts.line else 'look at the values that lead there'}; a GPU stays silent "
-        "about it, unless the kernel is compiled with `debug=True`"
+        f"{check if facts.line else 'check the values that lead there'}; a GPU reports it only if "
+        "the kernel is compiled with `debug=True`"
     )
 
 
@@ -45,25 +45,23 @@ def idle_threads(facts: Facts) -> Words:
     """Whole blocks in which no thread touched memory; `idle` and `total` count blocks."""
     idle, total = facts.get("idle", None), facts.get("total", None)
     if idle is None:
-        message = "in some blocks no thread reads or writes anything"
+        message = "in some blocks no thread reads or writes memory"
     else:
         of = some(idle, "block") if total is None else f"{idle} of {some(total, 'block')}"
-        message = f"in {of} no thread reads or writes anything"
-    return message, (
-        "launch only the blocks that the data needs: `launch.ceil_div(n, threads)` of them"
-    )
+        message = f"in {of} no thread reads or writes memory"
+    return message, ("launch only as many blocks as the data needs: `launch.ceil_div(n, threads)`")
 
 
 def block_order(facts: Facts) -> Words:
     """An answer that changes with the order in which blocks run."""
     count, total = facts.get("count", None), facts.get("elements", None)
-    order = one_line(facts.get("reason", "in another order"))
+    order = one_line(facts.get("reason", "in a different order"))
     place = name_element(facts.get("array"), facts.index) if facts.index else facts.array
     more = f" ({count} of {total} elements)" if count and total else ""
-    message = f"when the blocks run {order}, {place} comes out differently{more}"
-    return f"{message}, and a GPU runs them in any order", (
-        "let no block use what another one writes in the same launch: use an atomic, or do the "
-        "second step in a second launch"
+    message = f"when the blocks run {order}, {place} has a different value{more}"
+    return f"{message}, and a GPU runs blocks in any order", (
+        "do not let a block use what another block writes in the same launch: use an atomic, or "
+        "do the second step in a second launch"
     )
 
 
@@ -74,9 +72,9 @@ def not_reproducible(facts: Facts) -> Words:
         "and each sum is rounded: the last bits may differ from run to run"
     )
     return message, (
-        "if runs must agree bit for bit, sum in a fixed order (each block its own part, then one "
-        "block all parts), or add integers, as in fixed-point arithmetic; otherwise compare with "
-        "a tolerance"
+        "if results must be bit-identical, sum in a fixed order (a partial sum per block, then one "
+        "block that adds the partial sums), or add integers, as in fixed-point arithmetic; "
+        "otherwise compare with a tolerance"
     )
 
 
@@ -85,7 +83,7 @@ def int32_overflow(facts: Facts) -> Words:
     value = f" reaches {facts.get('given')}" if facts.has("given") else " grows too large"
     limit = facts.get("limit", 2**31 - 1)
     message = (
-        f"the index {facts.quoted(facts.element)}{facts.here}{value}, but 32 bits hold at most "
+        f"the index {facts.quoted(facts.element)}{facts.here}{value}, but an int32 holds at most "
         f"{limit}"
     )
     return message, (
@@ -109,16 +107,16 @@ def float64(facts: Facts) -> Words:
         why = "is a call that returns float64"
     subject = facts.quoted("an expression") if what else "an expression"
     message = (
-        f"{subject}{facts.here} {why}, though the kernel's arrays are float32, and most GPUs "
+        f"{subject}{facts.here} {why}, although the kernel's arrays are float32, and most GPUs "
         "compute float64 many times more slowly"
     )
     if causes:
         return message, f"write {_listed(f'np.float32({c})' for c in causes)}"
     if reason == "chosen":
         single = str(what).replace("float64", "float32")
-        return message, f"write `{single}`" if single != what else "choose float32 for it"
+        return message, f"write `{single}`" if single != what else "make it float32"
     if reason == "call":
-        return message, "call the function's float32 form, if it has one"
+        return message, "call the float32 version of the function, if it has one"
     return message, _as_float32(what)
 
 
@@ -171,4 +169,4 @@ def _as_float32(what: str) -> str:
     if isinstance(tree, ast.Call) and tree.args and not tree.keywords:
         inner = ", ".join(f"np.float32({segment(what, part)})" for part in tree.args)
         return f"write `{segment(what, tree.func)}({inner})`"
-    return "make its numbers float32, for example `np.float32(0.5)` instead of `0.5`"
+    return "make its operands float32, for example `np.float32(0.5)` instead of `0.5`"

@@ -20,7 +20,7 @@ Words = tuple[str, str]
 
 
 def _does(facts: Facts) -> str:
-    return ONCE.get(str(facts.get("hazard")), "uses")
+    return ONCE.get(str(facts.get("hazard")), "accesses")
 
 
 def _extent(facts: Facts) -> str:
@@ -54,33 +54,32 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
     value, n = facts.index[axis], facts.shape[axis]
     if facts.get("space") in ("shared", "local"):
         if value == n and _counts_down(text):
-            return f"fix how `{text}` is computed, {_last(value, n)}"
-        return f"make {facts.array} larger, or keep `{text}` below its size, {n}, in axis {axis}"
+            return f"fix how `{text}` is computed {_last(value, n)}"
+        return f"make {facts.array} larger, or keep `{text}` below {n}, the size of axis {axis}"
     size = f"{facts.array}.shape[{axis}]"
     if _counts_down(text):
         return (
             f"fix how the index is computed: the last index along this axis is `{size} - 1`, and "
-            f"`{text}` goes beyond it"
+            f"`{text}` exceeds it"
         )
     if _is_read(text):
         count = "; a count is one more than the last index" if value == n else ""
         return (
-            f"fix the index, `{text}`, {_last(value, n)}: a guard on the number of the thread "
-            f"does not bound what an array holds{count}"
+            f"fix the index `{text}` {_last(value, n)}: a guard on the thread index does not "
+            f"bound values that are read from an array{count}"
         )
     guard = f"guard the access with `if {text} < {facts.get('least_size', size)}:`"
     if facts.has("bound_kind"):
         return _bounded(facts, axis, text, guard)
     if text.isidentifier() and any(facts.index[axis] < n for n in facts.shape):
-        return f"{guard}, or exchange the indices if `{text}` counts along another axis"
+        return f"{guard}, or swap the indices if `{text}` indexes another axis"
     if facts.get("of_thread", True):
         return f"{guard}; a grid often has more threads than the array has elements"
     known = _last(value, n)
     if text.isidentifier():
-        return f"{guard}, or fix how `{text}` is computed, {known}"
+        return f"{guard}, or fix how `{text}` is computed {known}"
     return (
-        f"fix how `{text}` is computed, {known}; {guard} only if what lies outside is to be left "
-        "out"
+        f"fix how `{text}` is computed {known}; {guard} only if elements outside are to be skipped"
     )
 
 
@@ -88,11 +87,11 @@ def _last(value: int, size: int) -> str:
     """Say how far an index is beyond the last one.
 
     >>> _last(9, 5), _last(5, 5)
-    ('which is 9 here, where the last index is 4', 'which is 5 here, one beyond the last index')
+    ('(it is 9 here, the last index is 4)', '(it is 5 here, one past the last index)')
     """
     if value == size > 0:
-        return f"which is {value} here, one beyond the last index"
-    return f"which is {value} here, where the last index is {size - 1}"
+        return f"(it is {value} here, one past the last index)"
+    return f"(it is {value} here, the last index is {size - 1})"
 
 
 def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
@@ -101,53 +100,53 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     known = _last(value, n)
     line, bound, kind = facts.get("bound_line"), facts.get("bound_text"), facts.get("bound_kind")
     if kind == "own":
-        return f"{guard}: `{bound}` in line {line} lets {value} pass"
+        return f"{guard}: `{bound}` in line {line} lets {value} through"
     if kind == "half":
-        return f"{guard}, too: `{bound}` in line {line} bounds it from below only"
+        return f"{guard} as well: `{bound}` in line {line} is only a lower bound"
     if kind == "loop":
         return (
             f"end the loop in line {line} so that `{text}` stays below `{size}`, which is {n}, or "
-            f"fix the index if `{text}` counts along another axis"
+            f"fix the index if `{text}` indexes another axis"
         )
     if kind == "or":
         return (
-            f"write `and` for `or` in line {line}: where one of the two conditions holds the other "
-            f"need not, so `{bound}` does not keep `{text}` inside, which is {value} here"
+            f"replace `or` with `and` in line {line}: with `or` one true condition is enough, so "
+            f"`{bound}` does not bound `{text}`, which is {value} here"
         )
     if kind == "and":
         return (
-            f"write `or` for `and` in line {line}: a thread is stopped there only where both "
-            f"conditions hold, so `{bound}` alone lets {value} pass"
+            f"replace `and` with `or` in line {line}: with `and` a thread is stopped there only "
+            f"if both conditions hold, so `{bound}` alone lets {value} through"
         )
     if kind == "axis":
         return (
-            f"fix the index, or leave out the access: `{bound}` in line {line} keeps `{text}` "
-            f"inside along another axis of {facts.array}, and a guard by `{size}` would leave out "
-            "what lies beyond it"
+            f"fix the index, or remove the access: `{bound}` in line {line} bounds `{text}` by "
+            f"another axis of {facts.array}, and a guard with `{size}` would skip the elements "
+            "beyond it"
         )
     if kind == "other" and facts.get("several_axes", False):
         return (
-            f"fix the index if another variable counts along this axis, whose size is {n}; "
-            f"`{text}` is {value} here, and `{bound}` in line {line} keeps it below something else"
+            f"fix the index if another variable belongs to this axis, whose size is {n}; "
+            f"`{text}` is {value} here, and `{bound}` in line {line} bounds it by something else"
         )
     if kind == "other":
-        return f"{guard}: `{bound}` in line {line} keeps it below something else"
+        return f"{guard}: `{bound}` in line {line} bounds it by something else"
     if kind == "free":
         return (
-            f"guard the access: nothing keeps `{bound}` below a size, and `{text}` is made of it, "
+            f"guard the access: nothing bounds `{bound}`, from which `{text}` is computed "
             f"{known}; or fix how `{text}` is computed"
         )
     if kind == "offset":
         return (
-            f"give `{text}`, {known}, a guard of its own, `if {text} < {size}:`, since `{bound}` "
-            f"in line {line} does not bound it; or fix the index, if that element was not meant"
+            f"guard `{text}` {known} as well, with `if {text} < {size}:`: `{bound}` in line "
+            f"{line} does not bound it; or fix the index, if you did not mean that element"
         )
     hide = "another guard around the access would hide the mistake"
     if kind == "made":
         if text.isidentifier():
-            return f"check `{bound}` in line {line}, {known}: {hide}"
-        return f"check how `{text}` is computed, {known}, from `{bound}` in line {line}; {hide}"
-    return f"check `{bound}` in line {line} and how `{text}` is computed, {known}; {hide}"
+            return f"check `{bound}` in line {line} {known}: {hide}"
+        return f"check how `{text}` is computed {known} from `{bound}` in line {line}; {hide}"
+    return f"check `{bound}` in line {line} and how `{text}` is computed {known}; {hide}"
 
 
 def _is_read(text: str) -> bool:
@@ -177,17 +176,17 @@ def _counts_down(text: str) -> bool:
 
 
 def misaligned(facts: Facts) -> Words:
-    """An access at an address that its size does not divide."""
+    """An access at an address that is not a multiple of its size."""
     size = facts.get("size", None)
     width = "its size" if size is None else some(size, "byte")
     start = f"byte {facts.get('given')}" if facts.has("given") else "an address"
     message = (
-        f"{facts.who} {_does(facts)} {facts.element}{facts.here} at {start}, which is no "
-        f"multiple of {width}, and a GPU stops such a kernel"
+        f"{facts.who} {_does(facts)} {facts.element}{facts.here} at {start}, which is not a "
+        f"multiple of {width}: on a GPU the kernel fails with a misaligned address error"
     )
     return message, (
-        "make each element start at a multiple of its size: build a record's type with "
-        "`align=True`, and copy a view of odd bytes before the launch"
+        "make each element start at a multiple of its size: create a record's dtype with "
+        "`align=True`, and copy a view that starts at another offset before the launch"
     )
 
 
@@ -207,16 +206,17 @@ def negative_index(facts: Facts) -> Words:
     if end:
         return (
             f"{message}{meant}",
-            f"write `{end}`, as CUDA C would need it; here it means the same",
+            f"write `{end}`, which means the same and also works in CUDA C",
         )
     counted = _negated(text)
     if counted:
         return f"{message}{meant}", (
-            f"write `{size} - 1 - {counted}` if 0 is to be the last: `{text}` is 0 for 0, the first"
+            f"write `{size} - 1 - {counted}` to count from the end: `{text}` is 0 where "
+            f"`{counted}` is 0, which is the first element"
         )
     return f"{message}{meant}", (
-        f"guard the access with `if {text} >= 0:`; if the end is meant, count from `{size}`, as "
-        "CUDA C would need it"
+        f"guard the access with `if {text} >= 0:`; to count from the end, subtract from `{size}`, "
+        "as CUDA C requires"
     )
 
 
@@ -234,11 +234,12 @@ def uninitialised_shared(facts: Facts) -> Words:
     """A read of shared memory that no thread of the block wrote."""
     message = (
         f"{facts.who} reads {facts.element}{facts.here}, but no thread of the block has written "
-        f"it, and shared memory does not start as zeros{_unused(facts)}"
+        f"it, and shared memory is not zero-initialized{_unused(facts)}"
     )
     return message, (
-        f"write every element of {facts.array} that is read, beyond the edge of the data what "
-        f"changes no result (0 in a sum), then call `cuda.syncthreads()`{_before(facts)}"
+        f"write every element of {facts.array} that is read (beyond the edge of the data, a value "
+        f"that does not change the result, such as 0 in a sum), then call `cuda.syncthreads()`"
+        f"{_before(facts)}"
     )
 
 
@@ -246,18 +247,18 @@ def uninitialised_local(facts: Facts) -> Words:
     """A read of a thread's own array, or variable, before it was written."""
     if facts.get("variable", False):
         return (
-            f"{facts.who} reads {facts.array}{facts.here}, but has come through no line that gives "
-            "it a value; here it is 0, on a GPU whatever the register holds"
-        ), f"give {facts.array} a value before the `if` or the loop that may leave it without one"
+            f"{facts.who} reads {facts.array}{facts.here}, but has executed no assignment to it; "
+            "here it is 0, on a GPU whatever the register holds"
+        ), f"assign {facts.array} before the `if` or the loop that may leave it unassigned"
     message = (
         f"{facts.who} reads {facts.element}{facts.here} before it has written it, and a local "
-        f"array does not start as zeros{_unused(facts)}"
+        f"array is not zero-initialized{_unused(facts)}"
     )
     size = facts.shape[0] if len(facts.shape) == 1 else "..."
     return message, (
-        f"give {facts.array} its first values{_before(facts)}, for example "
-        f"`for k in range({size}): {facts.array}[k] = 0`; what other threads are to fill must be "
-        "a `cuda.shared.array`"
+        f"initialize {facts.array}{_before(facts)}, for example with "
+        f"`for k in range({size}): {facts.array}[k] = 0`; an array that other threads fill must "
+        "be a `cuda.shared.array`"
     )
 
 
@@ -265,7 +266,7 @@ def uninitialised_global(facts: Facts) -> Words:
     """A read of device memory that nothing wrote."""
     message = (
         f"{facts.who} reads {facts.element}{facts.here}, but nothing has been written there: "
-        f"memory from `cuda.device_array` does not start as zeros{_unused(facts)}"
+        f"memory from `cuda.device_array` is not zero-initialized{_unused(facts)}"
     )
     return message, (
         f"fill {facts.array} before the launch, for example with `cuda.to_device(np.zeros(...))`, "
@@ -274,7 +275,7 @@ def uninitialised_global(facts: Facts) -> Words:
 
 
 def _unused(facts: Facts) -> str:
-    return "; nothing is done with the value" if facts.get("unused", False) else ""
+    return "; the value is not used" if facts.get("unused", False) else ""
 
 
 def _before(facts: Facts) -> str:
@@ -288,8 +289,8 @@ def never_written(facts: Facts) -> Words:
     first = facts.get("first_unwritten", facts.get("index", ()))
     place = name_element(facts.get("array"), first)
     if facts.get("forgotten", False) and written == 0:
-        return f"the kernel never touches {facts.array}, which is new memory without values", (
-            f"store the result in {facts.array}, or leave it out of the arguments"
+        return f"the kernel never accesses {facts.array}, which is new, uninitialized memory", (
+            f"store the result in {facts.array}, or remove it from the arguments"
         )
     if written == 0:
         of = "" if total is None else f"any of the {total} elements of "
@@ -299,15 +300,15 @@ def never_written(facts: Facts) -> Words:
     else:
         message = (
             f"the kernel writes {written} of the {some(total, 'element')} of {facts.array}; the "
-            f"first that it leaves as it was is {place}"
+            f"first that it does not write is {place}"
         )
     why = f" ({one_line(facts.get('reason'))})" if facts.has("reason") else ""
     if facts.get("severity") == "info":
         return f"{message}{why}", (
-            "nothing, if only a part is meant to be written; else check the guard and the index "
-            "of the store"
+            "nothing, if only a part is meant to be written; otherwise check the guard and the "
+            "index of the store"
         )
     return f"{message}{why}", (
-        f"give every element of {facts.array} a thread: round the number of blocks up with "
+        f"launch a thread for every element of {facts.array}: round the number of blocks up with "
         "`launch.ceil_div(n, threads)`, and check the guard and the index of the store"
     )

@@ -15,18 +15,19 @@ def lost_value(facts: Facts) -> Words:
     reason = facts.get("reason")
     if reason == "array":
         return (
-            f"the kernel gives the name `{name}` another value{facts.here}, so the array `{name}` "
-            "stays as it is",
+            f"the kernel assigns to the name `{name}`{facts.here}, which does not change the "
+            f"array `{name}`",
             f"write to an element: `{name}[i] = ...`",
         )
     if reason == "function":
         return (
-            f"`{name}` is set{facts.here} and not read again; the caller's value stays as it is",
-            f"return it: `return {name}`, and let the caller store that",
+            f"`{name}` is assigned{facts.here} and not read again; the caller's value does not "
+            "change",
+            f"return it with `return {name}`, and let the caller store it",
         )
     return (
-        f"`{name}` is a number, so each thread sets a copy of its own{facts.here}, and nobody gets "
-        "it",
+        f"`{name}` is a number, so each thread assigns to its own copy{facts.here}, and the value "
+        "is lost",
         f"pass an array of one element, and write `cuda.atomic.add({name}, 0, value)`",
     )
 
@@ -34,20 +35,21 @@ def lost_value(facts: Facts) -> Words:
 def no_effect(facts: Facts) -> Words:
     """A statement that computes a value, and does nothing with it."""
     what = facts.get("what")
-    message = f"{facts.quoted('an expression')}{facts.here} computes a value that nothing takes"
+    message = f"{facts.quoted('an expression')}{facts.here} computes a value that is not used"
     tree = parsed(what)
     if facts.get("reason") == "equality" and isinstance(tree, ast.Compare):
         left, right = segment(what, tree.left), segment(what, tree.comparators[0])
-        return f"{message}: `==` compares, and stores nothing", f"write `{left} = {right}`"
-    return message, "store it, as in `y = ...`, or leave the line out"
+        return f"{message}: `==` compares and stores nothing", f"write `{left} = {right}`"
+    return message, "store it, as in `y = ...`, or remove the line"
 
 
 def zero_division(facts: Facts) -> Words:
     """A division by a literal 0."""
     what = f"`{facts.get('what')}`" if facts.get("what") else "a division"
     return (
-        f"{what}{facts.here} divides by zero, which is no error on a GPU: its value means nothing",
-        "divide by something else, or leave the line out",
+        f"{what}{facts.here} divides by zero, which is not an error on a GPU: the result is "
+        "meaningless",
+        "divide by something else, or remove the line",
     )
 
 
@@ -55,7 +57,7 @@ def stale_constant(facts: Facts) -> Words:
     """A global that was changed after the first launch."""
     name = str(facts.get("what", "a global"))
     return (
-        f"`{name}`{facts.here} was changed after the kernel was compiled, and a GPU still computes "
-        "with the old value: what a kernel takes from outside is a constant",
+        f"`{name}`{facts.here} was changed after the kernel was compiled, but a GPU still uses the "
+        "old value: in a kernel, variables from outside are compile-time constants",
         f"pass `{name}` to the kernel as an argument",
     )

@@ -35,10 +35,10 @@ def host_race(facts: Facts) -> Words:
     use, other = str(facts.get("use", "read")), str(facts.get("other_use", "write"))
     stream = _stream(facts, "other_stream")
     does = {
-        "unlock": f"the page lock of {_array(facts)} is lifted{facts.here}",
+        "unlock": f"the memory of {_array(facts)} is unpinned{facts.here}",
         "change": f"the host changes {_array(facts)}{_between(facts)}",
-        "free": f"{_array(facts)} is freed{facts.here}",
-    }.get(use, f"the host {ONCE.get(use, 'uses')} {_array(facts)}{facts.here}")
+        "free": f"the memory of {_array(facts)} is freed{facts.here}",
+    }.get(use, f"the host {ONCE.get(use, 'accesses')} {_array(facts)}{facts.here}")
     message = (
         f"{does}, while {facts.get('other_call', 'an operation')}{_other_line(facts)} on {stream} "
         f"may still be {_DOING[other]} it; nothing waits for the stream in between"

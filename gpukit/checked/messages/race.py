@@ -13,13 +13,13 @@ _EFFECTS = {
     "write-read": "so the value read may be the old or the new one",
     "read-write": "so the value read may be the old or the new one",
 }
-_ANY_EFFECT = "so the answer may differ from run to run"
+_ANY_EFFECT = "so the result may differ from run to run"
 
 
 def _commands(facts: Facts) -> Words:
     """What the earlier access does, and what the one that was caught does."""
     early, _, late = str(facts.get("hazard")).partition("-")
-    return ONCE.get(early, "uses"), ONCE.get(late, "uses")
+    return ONCE.get(early, "accesses"), ONCE.get(late, "accesses")
 
 
 def _clash(facts: Facts, early: str = "", late: str = "") -> str:
@@ -44,14 +44,15 @@ def _between(facts: Facts, call: str, all_of_them: str) -> str:
     reach = f"where {all_of_them} reach it"
     if facts.get("parts", False):
         return (
-            f"use atomics for both accesses, or let {all_of_them} go round the loop equally often, "
-            f"with `{call}` between the two: threads leave this loop at different times"
+            f"use atomics for both accesses, or let {all_of_them} run the same number of "
+            f"iterations, with `{call}` between the two: threads leave this loop in different "
+            "iterations"
         )
     if not early or not late:
         return f"put `{call}` between the two accesses, {reach}"
     skipped, loop = facts.get("skipped_if", 0), facts.get("loop", True)
     if skipped and loop and not facts.get("waits", False):
-        return f"put `{call}` into the loop, after the `if` of line {skipped}, {reach}"
+        return f"put `{call}` inside the loop, after the `if` of line {skipped}, {reach}"
     if not loop:
         early, late = min(early, late), max(early, late)
     if skipped and early < late:
@@ -72,24 +73,25 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     if not facts.line or facts.line != facts.other_line:
         return _between(facts, call, all_of_them)
     if facts.update:
-        return f"update it with `{facts.update}`, so that no other update comes in between"
+        return f"update it with `{facts.update}`, which is indivisible"
     if facts.get("parts", False):
         return _without_barrier(facts)
-    end = f"if line {facts.line} stands in a loop, end the loop's body with `{call}`"
+    end = f"if line {facts.line} is in a loop, end the loop's body with `{call}`"
     split = f"read into a variable, call `{call}`, then write"
     if facts.get("waits", False) and facts.get("hazard") != "write-write":
-        return f"{split}: the barrier that the loop has orders its turns, not what one turn does"
-    if facts.get("hazard") == "write-write":
         return (
-            f"let each thread write an element of its own, or add up with `cuda.atomic.add`; {end}"
+            f"{split}: the barrier in the loop orders its iterations, not the accesses of one "
+            "iteration"
         )
+    if facts.get("hazard") == "write-write":
+        return "let each thread write its own element, or accumulate with `cuda.atomic.add`; " + end
     return f"{end}, where {all_of_them} reach it; otherwise write to another array, or {split}"
 
 
 def _without_barrier(facts: Facts) -> str:
     """Say how to fix one line of a loop that threads leave at different times."""
     if facts.get("hazard") == "write-write":
-        return "let each thread write an element of its own, or add up with `cuda.atomic.add`"
+        return "let each thread write its own element, or accumulate with `cuda.atomic.add`"
     return "write to another array, or use atomics for both accesses"
 
 
@@ -114,15 +116,15 @@ def global_race(facts: Facts) -> Words:
 def _order_blocks(facts: Facts) -> str:
     """Say how to put accesses of two blocks in order; no barrier of a block does."""
     if facts.update:
-        return f"update it with `{facts.update}`, which orders threads of all blocks"
+        return f"update it with `{facts.update}`, which is atomic across all blocks"
     if facts.get("hazard") == "write-write":
         return (
-            f"let each element of {facts.array} be written by one thread only, or add up with "
+            f"let only one thread write each element of {facts.array}, or accumulate with "
             "`cuda.atomic.add`"
         )
     return (
-        f"write to another array and leave {facts.array} as it is, or do the second step in a "
-        "second launch, or behind `grid.sync()` in a cooperative one"
+        f"write to another array and leave {facts.array} unchanged, or do the second step in a "
+        "second launch, or after `grid.sync()` in a cooperative launch"
     )
 
 
@@ -134,7 +136,7 @@ def atomic_race(facts: Facts) -> Words:
         clash = f"{_clash(facts)}, one of them atomically and the other not"
         plain = ""
     else:
-        marks = {True: " atomically", False: " with no atomic"}
+        marks = {True: " atomically", False: " non-atomically"}
         clash = _clash(facts, marks[not caught], marks[bool(caught)])
         plain = does if caught else also
     effect = "so updates may be lost" if plain == "writes" else _ANY_EFFECT
@@ -144,21 +146,21 @@ def atomic_race(facts: Facts) -> Words:
         return f"{clash}, {effect}", "use an atomic for both accesses"
     order = _between(facts, "cuda.syncthreads()", "all threads of the block")
     if not facts.same_block:
-        order = "do one of the two in a second launch, or behind `grid.sync()`"
+        order = "do one of the two in a second launch, or after `grid.sync()`"
     if plain == "reads":  # an atomic read would still miss what is added later
         return f"{clash}, {effect}", order
     if facts.line and facts.line == facts.other_line:
-        return f"{clash}, {effect}", "let atomics alone change it, and take out the plain write"
-    return f"{clash}, {effect}", f"let atomics alone change it, or {order}"
+        return f"{clash}, {effect}", "change it only with atomics, and remove the plain write"
+    return f"{clash}, {effect}", f"change it only with atomics, or {order}"
 
 
 def warp_race(facts: Facts) -> Words:
-    """Two lanes of a warp, no syncwarp: it works where a warp runs in step, which none must."""
+    """Two lanes of a warp, no syncwarp: it works only where a warp runs in lockstep."""
     if facts.has("mixed"):
         return _mixed(facts)
     message = (
         f"{_clash(facts)}, with no `cuda.syncwarp()` in between, and lanes of a warp need not "
-        f"run in step, {_effect(facts)}"
+        f"run in lockstep, {_effect(facts)}"
     )
     return message, _order(facts, "cuda.syncwarp()", "all lanes of the warp")
 
@@ -188,4 +190,4 @@ def same_value_race(facts: Facts) -> Words:
         )
     message = f"{_clash(facts)}, which is harmless only because both write the same value"
     first = "cuda.threadIdx.x" if facts.same_block else "cuda.grid(1)"
-    return message, f"let one thread do it, for example with `if {first} == 0:`"
+    return message, f"let one thread write it, for example with `if {first} == 0:`"

@@ -19,12 +19,12 @@ def barrier_divergence(facts: Facts) -> Words:
     if missing is not None:
         others = f"{listed('thread', missing)} {agreeing(missing, 'does', 'do')}"
     message = (
-        f"{wait} at {facts.quoted(_BARRIER)}{facts.here}, but {others} not come to it, so on a "
-        "GPU the kernel hangs or goes wrong"
+        f"{wait} at {facts.quoted(_BARRIER)}{facts.here}, but {others} not reach it, so on a "
+        "GPU the kernel hangs or gives wrong results"
     )
     return message, (
         "move the barrier out of the `if` or loop, so that all threads of the block reach it "
-        "equally often"
+        "the same number of times"
     )
 
 
@@ -37,36 +37,37 @@ def barrier_after_return(facts: Facts) -> Words:
     wait = "" if waiting is None else f", where {listed('thread', waiting)} "
     wait += agreeing(waiting, "waits", "wait") if wait else ""
     message = f"{gone} returned before {facts.quoted(_BARRIER)}{facts.here}{wait}"
-    return f"{message}, and CUDA does not promise that a barrier then works", (
-        "take out the early `return` and guard each load from and store to global memory with an "
-        "`if` instead, so that all threads of the block load their share and reach the barrier"
+    return f"{message}, and CUDA does not guarantee that the barrier still works", (
+        "remove the early `return` and guard each load from and store to global memory with an "
+        "`if` instead, so that all threads of the block load their part and reach the barrier"
     )
 
 
 def endless_wait(facts: Facts) -> Words:
-    """A loop that waits for what no other thread can do; `limit` is how often it went round."""
+    """A loop that waits for what no other thread can do; `limit` is how many iterations it ran."""
     limit = facts.get("limit", None)
-    rounds = f"{int(limit):,} rounds" if limit else "many rounds"
+    iterations = f"{int(limit):,} iterations" if limit else "many iterations"
     message = (
-        f"{facts.who} waits{facts.here} for another thread, and after {rounds} nothing has changed"
+        f"{facts.who} waits{facts.here} for another thread, and after {iterations} nothing has "
+        "changed"
     )
     return message, (
-        "give a lock back inside the loop that takes it (`if cuda.atomic.cas(lock, 0, 0, 1) == 0:` "
-        "... `cuda.atomic.exch(lock, 0, 0)`), wait for no block with a higher number, and ask for "
-        "a flag with an atomic: checked mode runs blocks one after the other and the threads of a "
-        "block in step, as a GPU may do"
+        "release a lock inside the loop that takes it (`if cuda.atomic.cas(lock, 0, 0, 1) == 0:` "
+        "... `cuda.atomic.exch(lock, 0, 0)`), do not wait for a block with a higher index, and "
+        "read a flag with an atomic: checked mode runs blocks one after the other and the threads "
+        "of a block in lockstep, as a GPU may do"
     )
 
 
 def spin_lock(facts: Facts) -> Words:
-    """A lock that several lanes of a warp take by themselves, and keep behind the loop."""
+    """A lock that several lanes of a warp take by themselves, and hold after the loop."""
     message = (
         f"several threads of one warp wait in {facts.quoted('a loop')}{facts.here} for a lock that "
-        "one of them gives back behind the loop: GPUs with independent thread scheduling (compute "
-        "capability 7.0 and later) let that thread go on, on older ones the warp may wait for ever"
+        "one of them releases after the loop: GPUs with independent thread scheduling (compute "
+        "capability 7.0 and later) let that thread continue, on older ones the warp may deadlock"
     )
     return message, (
-        "let one thread per warp or block take the lock, or do the work and give the lock back in "
+        "let one thread per warp or block take the lock, or do the work and release the lock in "
         "the loop that takes it, `if cuda.atomic.cas(...) == 0:`; an atomic on the data itself is "
         "faster than a lock"
     )
@@ -85,16 +86,17 @@ def warp_mask(facts: Facts) -> Words:
     call = f"{facts.who} calls {facts.quoted('a warp function')}{facts.here} with {_mask(facts)}"
     if "caller" in str(facts.get("reason")):
         own = "" if lanes is None else f", {listed('lane', lanes)}"
-        return f"{call}, which leaves out the caller itself{own}", (
-            "pass a mask that names every lane that makes the call; "
-            "`cuda.ballot_sync(0xffffffff, condition)` before the `if` gives it"
+        return f"{call}, which does not include the caller itself{own}", (
+            "pass a mask that includes every lane that makes the call; "
+            "`cuda.ballot_sync(0xffffffff, condition)` before the `if` returns it"
         )
     absent = "some lanes of the mask do"
     if lanes is not None:
         absent = f"{listed('lane', lanes)} {agreeing(lanes, 'does', 'do')}"
     around = facts.get("skipped", "`if` or loop")
     return f"{call}, but {absent} not take part in the call", (
-        f"move the call out of the {around}, so that all lanes of the mask make it equally often"
+        f"move the call out of the {around}, so that all lanes of the mask make it the same number "
+        "of times"
     )
 
 
@@ -103,12 +105,12 @@ def shuffle_source(facts: Facts) -> Words:
     lanes = facts.get("lanes", None)
     source = "a lane" if lanes is None else listed("lane", lanes)
     message = (
-        f"{facts.who} takes a value from {source} with {facts.quoted('a shuffle')}{facts.here}, "
-        "but that lane takes no part in the call, so the value may be anything"
+        f"{facts.who} reads a value from {source} with {facts.quoted('a shuffle')}{facts.here}, "
+        "but that lane does not take part in the call, so the value is undefined"
     )
     return message, (
-        "let every lane that is read from make the call: shuffle outside the `if`, and choose "
-        "afterwards what to do with the value"
+        "let every source lane make the call: shuffle outside the `if`, and decide afterwards "
+        "what to do with the value"
     )
 
 
@@ -121,11 +123,11 @@ def cooperative_misuse(facts: Facts) -> Words:
         missing = facts.get("missing")
         noun = "thread" if facts.block else "block"
         message = (
-            f"{listed(noun, missing)}{facts.block} {agreeing(missing, 'does', 'do')} not come to "
-            f"{call}, at which the others wait for ever"
+            f"{listed(noun, missing)}{facts.block} {agreeing(missing, 'does', 'do')} not reach "
+            f"{call}, where the others wait forever"
         )
-        return message, "move it where all threads of all blocks reach it equally often"
-    reason = one_line(facts.get("reason", "not all threads of the grid can meet there"))
+        return message, "move it where all threads of all blocks reach it the same number of times"
+    reason = one_line(facts.get("reason", "not all threads of the grid can reach it"))
     return f"{call} cannot work: {reason}", (
         "let all threads of all blocks reach it, in a grid that fits on the GPU at once"
     )
@@ -135,9 +137,9 @@ def _too_many_blocks(facts: Facts, call: str) -> Words:
     limit = facts.get("limit")
     asked = f"of the {facts.get('given')} blocks" if facts.has("given") else "of the blocks"
     message = (
-        f"only {limit} {asked} fit on a GPU at once, but {call} needs all of them to run together"
+        f"only {limit} {asked} fit on a GPU at once, but {call} needs all of them to be resident"
     )
     return message, (
-        f"launch at most {some(limit, 'block')} and let each thread take several elements, in a "
+        f"launch at most {some(limit, 'block')} and let each thread process several elements in a "
         "grid-stride loop"
     )

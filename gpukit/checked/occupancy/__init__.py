@@ -219,7 +219,7 @@ def _registers_on(
         if gpu.capability not in registers:
             raise ValueError(
                 f"table: expected registers for compute capability {gpu.capability} "
-                f"({gpu.name}), got them for {sorted(registers)}. Add it, or pass one number."
+                f"({gpu.name}), got registers for {sorted(registers)}. Add it, or pass one number."
             )
         return registers[gpu.capability]
     return registers

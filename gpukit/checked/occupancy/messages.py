@@ -32,7 +32,7 @@ def _words_warps(o: Occupancy) -> str:
             f"threads: {o.threads:,} per block, and a block may have at most "
             f"{gpu.threads_per_block:,}"
         )
-    rest = f", and {empty} stay empty" if empty else ""
+    rest = f", and {empty} stay unused" if empty else ""
     return f"warps: an SM holds {gpu.warps_per_sm}, which is {_blocks_of_warps(o)}{rest}"
 
 
@@ -49,7 +49,7 @@ def _words_registers(o: Occupancy) -> str:
         )
     warps = _count(sm_limits.warps_with(gpu, o.registers), "warp")
     blocks = _blocks_of_warps(o)
-    return f"registers: {o.registers:,} per thread leave space for {warps}, which is {blocks}"
+    return f"registers: {o.registers:,} per thread leave room for {warps}, which is {blocks}"
 
 
 def _words_shared(o: Occupancy) -> str:
@@ -68,7 +68,8 @@ def _words_shared(o: Occupancy) -> str:
 
 
 def _words_blocks(o: Occupancy) -> str:
-    return f"blocks: an SM holds at most {o.blocks}, here of {_count(o.warps_per_block, 'warp')}"
+    warps = _count(o.warps_per_block, "warp")
+    return f"blocks: an SM holds at most {o.blocks}, here of {warps} each"
 
 
 _WORDS: dict[str, Callable[[Occupancy], str]] = {
@@ -160,12 +161,12 @@ def _below(table: OccupancyTable) -> list[str]:
         )
     if not all(table.known):
         notes.append(
-            "Where the registers of the kernel are not known (?), the occupancy is the most that "
-            "the rest allows."
+            "Where the registers of the kernel are not known (?), the occupancy is the upper limit "
+            "that the other resources set."
         )
     if any(one.must_ask for one in table.results):
         notes.append(
-            "More than 48 KB of shared memory per block work only in a launch that asks for it "
-            "(cudaFuncSetAttribute in CUDA C++); numba-cuda 0.30 does not ask."
+            "More than 48 KB of shared memory per block requires a launch that opts in "
+            "(cudaFuncSetAttribute in CUDA C++); numba-cuda 0.30 does not."
         )
     return notes

@@ -96,8 +96,8 @@ class Player:
         path = Path(path)
         if path.exists() and _title(self.recording) not in path.read_text("utf-8", "replace"):
             raise FileExistsError(
-                f"save: {path} exists and is no page of {self.recording['kernel']}. Choose another"
-                " name, or delete the file."
+                f"save: {path} exists and is not a page of {self.recording['kernel']}. Choose "
+                "another name, or delete the file."
             )
         files.write(path, self.html)
         return path
@@ -151,7 +151,7 @@ def page(recording: dict[str, Any]) -> str:
 
 
 def _cut(recording: dict[str, Any]) -> str:
-    return f". Not whole: {recording['truncated']}" if recording.get("truncated") else ""
+    return f". Incomplete: {recording['truncated']}" if recording.get("truncated") else ""
 
 
 def _title(recording: dict[str, Any]) -> str:

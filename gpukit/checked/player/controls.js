@@ -52,7 +52,7 @@ class ControlsView {
         .filter((size, axis) => axis === 0 || size > 1 || (all[2] > 1 && axis === 1))
         .join(" \u00d7 ");
     write(byId("kernel"), recording.kernel);
-    const warps = `${plural(replay.warpCount, "warp")} a block`;
+    const warps = `${plural(replay.warpCount, "warp")} per block`;
     const launch = [`grid ${sizes(recording.grid)}`, `block ${sizes(recording.block)}`, warps];
     write(byId("launch"), launch.join(" \u00b7 "));
     write(
@@ -62,7 +62,7 @@ class ControlsView {
         .at(-1),
     );
     mark(byId("file"), "title", recording.file ?? "");
-    write(byId("truncated"), recording.truncated ? `Left out: ${recording.truncated}` : "");
+    write(byId("truncated"), recording.truncated ? `Not shown: ${recording.truncated}` : "");
     byId("truncated").hidden = !recording.truncated;
     const withSteps = recording.findings.some((finding) => stepOf(finding) !== null);
     byId("jumps").hidden = !withSteps;

@@ -56,7 +56,7 @@ def _nothing(counts: Counts) -> str:
         for words, there in (
             ("requests are coalesced", sum_of(counts, "global", "requests")),
             ("no bank conflicts", sum_of(counts, "shared", "requests")),
-            ("lanes stay together", counts["branches"]),
+            ("little divergence", counts["branches"]),
         )
         if there
     ]
@@ -78,7 +78,9 @@ def _branches(profile: Profile) -> Iterator[Advice]:
     yield from _parted(profile, sides, lost, "each side waits while the other runs")
     if lost >= _EMPTY_LANES * profile.total["warp_steps"]:
         alone = [p for p in parted if p[0] in skipped]
-        yield from _parted(profile, alone, lost, "the lanes that skip what follows wait for it")
+        yield from _parted(
+            profile, alone, lost, "the lanes that skip the branch wait for the others"
+        )
 
 
 def _parted(
@@ -116,10 +118,10 @@ def _launch(profile: Profile) -> Iterator[Advice]:
             math.inf,
             0,
             (
-                f"Blocks of {many(threads, 'thread')} leave {many(empty, 'lane')} of {WARP} of "
-                "their last warp empty"
+                f"Blocks of {many(threads, 'thread')} leave {empty} of the {WARP} lanes of their "
+                "last warp idle"
             ),
-            f"Take a multiple of {WARP}.",
+            f"Use a multiple of {WARP} threads per block.",
         )
 
 
@@ -133,10 +135,10 @@ def _doubles(profile: Profile) -> Iterator[Advice]:
             total["flops_float64"] / WARP,
             lines[0],
             (
-                f"{_lines(lines)}: {many(total['flops_float64'], 'operation')} on float64, which a "
-                f"{gpu.name} does {slower:.0f} times more slowly than those on float32"
+                f"{_lines(lines)}: {many(total['flops_float64'], 'float64 operation')}; a "
+                f"{gpu.name} computes float64 {slower:.0f} times more slowly than float32"
             ),
-            "Write numbers as np.float32(...) if float32 will do.",
+            "Write constants as np.float32(...) if float32 is precise enough.",
         )
 
 
@@ -148,12 +150,12 @@ def _bound(counts: Counts) -> Iterator[str]:
         return
     if intensity < gpu.ridge:
         yield (
-            f"{operations(intensity)} operations per byte, and a {gpu.name} could do "
-            f"{operations(gpu.ridge)}: as far as caches do not help, the kernel is memory-bound. "
-            "Move fewer bytes, or use each more often."
+            f"{operations(intensity)} operations per byte, below the {operations(gpu.ridge)} of a "
+            f"{gpu.name}'s ridge point: unless caches help, the kernel is memory-bound. "
+            "Move fewer bytes, or reuse each more often."
         )
     else:
         yield (
-            f"{operations(intensity)} operations per byte, more than the {operations(gpu.ridge)} "
-            f"at which a {gpu.name} becomes busy: the kernel is compute-bound."
+            f"{operations(intensity)} operations per byte, above the {operations(gpu.ridge)} of a "
+            f"{gpu.name}'s ridge point: the kernel is compute-bound."
         )

@@ -66,15 +66,15 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
         return
     step = access.pattern.step if access.pattern else None
     shown, ideal = beside(here / requests, least / requests)
-    fact = f"{_subject(access)} touches {shown} sectors per request where {ideal} would do"
+    fact = f"{_subject(access)} touches {shown} sectors per request where {ideal} would be enough"
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(
             here - least,
             access.line,
             fact,
             (
-                "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
-                "bytes; where their lanes are split over short rows, make blocks 32 threads wide."
+                "Where warps start in the middle of a sector, align rows to 32 bytes; where their "
+                "lanes are split over short rows, make blocks 32 threads wide."
             ),
         )
     else:
@@ -85,13 +85,10 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
 
 def _closer(access: Access) -> str:
     if access.op == "atomic":
-        return "Sort the updates, or collect them in shared memory first."
+        return "Sort the updates, or accumulate them in shared memory first."
     if "," in access.text:
-        return (
-            "Let threadIdx.x choose the last index, or exchange the elements through a tile in "
-            "shared memory."
-        )
-    return "Let neighbouring threads take neighbouring elements."
+        return "Let threadIdx.x index the last axis, or stage the elements in a shared-memory tile."
+    return "Let neighbouring threads access neighbouring elements."
 
 
 def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
@@ -109,9 +106,9 @@ def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
             access.line,
             (
                 f"{_subject(access)} moves {moved:,} bytes of an array of "
-                f"{access.array_bytes:,}, each about {times:.0f} times"
+                f"{access.array_bytes:,} bytes, each about {times:.0f} times"
             ),
-            "Caches may help; loading it once a block into shared memory does.",
+            "Caches may help; loading it into shared memory once per block does.",
         )
 
 
@@ -124,12 +121,12 @@ def _conflicts(access: Access) -> Iterator[Advice]:
     shown, ideal = beside(passes, passes - conflicts / requests)
     fact = (
         f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} "
-        f"would do: up to {access.worst} lanes access different words of one bank"
+        f"would be enough: up to {access.worst} lanes access different words of one bank"
     )
     fix = (
-        f"Make the last axis of `{access.array}` one element longer than it needs to be."
+        f"Pad the last axis of `{access.array}` by one element."
         if "," in access.text
-        else "Let neighbouring lanes be an odd number of elements apart; one is best."
+        else "Use an odd stride between neighbouring lanes; 1 is best."
     )
     yield Advice(conflicts, access.line, fact, fix)
 
@@ -141,10 +138,11 @@ def _apart(access: Access) -> Iterator[Advice]:
         return
     shown, ideal = beside(passes / requests, 1.0)
     fact = (
-        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} would do: "
-        f"constant memory serves one address at a time, and the lanes access up to {access.worst}"
+        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} would be enough: "
+        "constant memory serves one address at a time, and the lanes access up to "
+        f"{access.worst} of them"
     )
-    fix = f"Give `{access.array}` to the kernel as an argument, or copy it to shared memory."
+    fix = f"Pass `{access.array}` to the kernel as an argument, or copy it to shared memory."
     yield Advice(passes - requests, access.line, fact, fix)
 
 
@@ -152,13 +150,13 @@ def _in_turn(access: Access) -> Iterator[Advice]:
     turns = in_turn(access.counts)
     if turns >= _IN_TURN:
         most = access.counts["atomic_contention"]
-        where = "within a warp" if access.space == "shared" else "in shared memory, block by block"
+        where = "within a warp" if access.space == "shared" else "in shared memory per block"
         yield Advice(
             access.counts["atomic_serial"],
             access.line,
             (
-                f"{_subject(access)} updates one element for {plain(turns)} lanes of a warp "
-                f"at once, one after the other, and one element {many(most, 'time')} in all"
+                f"{_subject(access)} serializes {plain(turns)} lanes of a warp, which update the "
+                f"same element; one element is updated {many(most, 'time')} in total"
             ),
-            f"Add up {where}, then do one atomic.",
+            f"Accumulate {where}, then do one atomic.",
         )

@@ -109,7 +109,7 @@ class _Page:
             lines += ["", wrapped(self._legend(), self.width)]
         if left_out := [f"{c.top} {c.below}".strip() for c in counted[len(columns) :]]:
             named = ", ".join(left_out).replace("/ ", "/")
-            more = f"Not shown, for lack of space: {named}. A wider terminal shows them."
+            more = f"Not shown for lack of space: {named}. Use a wider terminal to see them."
             lines.append(wrapped(more, self.width))
         return "\n".join(lines)
 
@@ -147,7 +147,7 @@ class _Page:
 
     def _legend(self) -> str:
         scale = " ".join(self.shades[1:])
-        return f"Heat, from little to much: {scale}. {profile_parts.legend('shade')}"
+        return f"Heat, from low to high: {scale}. {profile_parts.legend('shade')}"
 
     def table(self, table: Table) -> str:
         """Return a table as wide as the terminal."""

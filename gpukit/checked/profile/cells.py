@@ -87,7 +87,7 @@ def beside(number: float, ideal: float) -> tuple[str, str]:
 
 
 def passes_per_request(number: str) -> str:
-    """Write passes through the banks.
+    """Write passes (wavefronts) of shared or constant memory.
 
     >>> passes_per_request("1"), passes_per_request("1.2")
     ('1 pass per request', '1.2 passes per request')
@@ -119,7 +119,7 @@ def sum_of(counts: Counts, space: str, what: str) -> int:
 
 
 def needed(accesses: Iterable[Access]) -> float:
-    """Return how many sectors would do, were the elements of each request contiguous."""
+    """Return how many sectors would be enough, were the elements of each request contiguous."""
     return sum(_needed(access.counts) for access in accesses if access.space == "global")
 
 
@@ -129,19 +129,19 @@ def _needed(counts: Counts) -> float:
 
 
 def excess(access: Access) -> float:
-    """Return how many times more sectors an access touches than would do; 0 if none."""
+    """Return how many times more sectors an access touches than it needs; 0 if none."""
     least = _needed(access.counts)
     return sum_of(access.counts, "global", "sectors") / least if least else 0.0
 
 
 def degree(counts: Counts) -> float:
-    """Return the ratio of passes through the banks to the minimum; 0 if there were none."""
+    """Return the ratio of shared-memory passes to the minimum; 0 if there were none."""
     passes = sum_of(counts, "shared", "wavefronts")
     return passes / (passes - sum_of(counts, "shared", "conflicts")) if passes else 0.0
 
 
 def lost_sectors(line: Line) -> float:
-    """Return how many times more sectors a line touches than would do; 0 if none."""
+    """Return how many times more sectors a line touches than it needs; 0 if none."""
     return sum_of(line.counts, "global", "sectors") / line.needed if line.needed else 0.0
 
 
@@ -157,8 +157,8 @@ def _sectors(line: Line) -> Cell | None:
     if per is None:
         return None
     least = line.needed / sum_of(line.counts, "global", "requests")
-    shown, would = beside(per, least)
-    words = f"{shown} sectors per request, {would} would do"
+    shown, ideal = beside(per, least)
+    words = f"{shown} sectors per request, ideal: {ideal}"
     return Cell(f"{per:.1f}", _log_heat(lost_sectors(line), 8), words)
 
 
@@ -171,7 +171,9 @@ def _moved(line: Line) -> Cell | None:
 def _share(part: int, whole: int, what: str) -> Cell | None:
     if not part:
         return None
-    return Cell(short(part), part / whole, f"{part:,} {what}, {100 * part / whole:.0f} % of all")
+    return Cell(
+        short(part), part / whole, f"{part:,} {what}, {100 * part / whole:.0f} % of the total"
+    )
 
 
 def _passes(line: Line) -> Cell | None:
@@ -179,7 +181,7 @@ def _passes(line: Line) -> Cell | None:
     if per is None:
         return None
     conflicts = sum_of(line.counts, "shared", "conflicts")
-    words = f"{passes_per_request(plain(per))}, {conflicts:,} of all passes for conflicts"
+    words = f"{passes_per_request(plain(per))}, {conflicts:,} of all passes due to bank conflicts"
     return Cell(f"{per:.1f}", _log_heat(degree(line.counts), 32), words)
 
 
@@ -194,7 +196,10 @@ def _turns(line: Line) -> Cell | None:
     if not turns:
         return None
     most = line.counts["atomic_contention"]
-    words = f"{plain(turns)} lanes of a warp update one element; one element {most:,} times in all"
+    words = (
+        f"{plain(turns)} lanes of a warp update the same element; one element is updated "
+        f"{most:,} times in total"
+    )
     return Cell(f"{turns:.1f}", _log_heat(turns, WARP), words)
 
 
@@ -211,7 +216,7 @@ def _lanes(line: Line) -> Cell | None:
 
 
 def _flops(line: Line) -> Cell | None:
-    return _share(line.counts.flops, line.total.flops, "operations on floats")
+    return _share(line.counts.flops, line.total.flops, "floating-point operations")
 
 
 def _from(name: str) -> tuple[str, str]:
@@ -228,10 +233,10 @@ COLUMNS = (
         COUNTERS["global_bytes_moved"].metric,
         _moved,
     ),
-    Column("bank", "passes", *_from("wavefronts_per_request"), _passes),
+    Column("shared", "passes", *_from("wavefronts_per_request"), _passes),
     Column(
+        "serial",
         "atomics",
-        "in turn",
         "lanes of a warp that update the same element, serialized",
         "none",
         _turns,
@@ -240,7 +245,7 @@ COLUMNS = (
     Column(
         "float",
         "ops",
-        "operations on float16, float32 and float64",
+        "floating-point operations (float16, float32 and float64)",
         COUNTERS["flops_float32"].metric,
         _flops,
     ),
@@ -250,8 +255,8 @@ COLUMNS = (
 def legend(mark: str) -> str:
     """Say what a mark beside a number stands for."""
     return (
-        f"For bytes and float ops a {mark} is the share of the whole; elsewhere it is how far the "
-        f"line is from ideal: no {mark} is ideal."
+        f"For bytes and float ops a {mark} shows the share of the total; elsewhere it shows how "
+        f"far the line is from ideal: no {mark} is ideal."
     )
 
 

@@ -60,7 +60,7 @@ def unknown(profile: Profile) -> str:
     measured = profile.remembered.measured if profile.remembered else {}
     if not measured:
         return gpu_code.missing() or (
-            "only compilers for GPUs find them; .occupancy(registers=True) asks one, and so does "
-            "gpukit profile --occupancy"
+            "only GPU compilers assign them; .occupancy(registers=True) and "
+            "gpukit profile --occupancy run one"
         )
     return next((answer.reason for answer in measured.values() if answer.reason), "")

@@ -62,7 +62,7 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
         return []
     requests, sectors = (sum_of(counts, "global", what) for what in ("requests", "sectors"))
     shown, ideal = beside(per, least / requests)
-    would = f"{ideal} would do" if sectors > 1.05 * least else "as few as can be"
+    would = f"ideal: {ideal}" if sectors > 1.05 * least else "the minimum"
     return [
         (
             "Global memory",
@@ -92,7 +92,7 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
         sum_of(counts, "shared", what) for what in ("requests", "wavefronts", "conflicts")
     )
     shown, ideal = beside(per, (passes - conflicts) / requests)
-    would = f"{ideal} would do" if conflicts else "no bank conflicts"
+    would = f"ideal: {ideal}" if conflicts else "no bank conflicts"
     return [
         (
             "Shared memory",
@@ -107,7 +107,7 @@ def _constant(counts: Counts) -> list[tuple[str, str, str]]:
     if not requests:
         return []
     shown, _ = beside(passes / requests, 1.0)
-    would = "1 would do" if passes > requests else "all lanes read one address"
+    would = "ideal: 1" if passes > requests else "all lanes read one address"
     return [
         (
             "Constant memory",
@@ -125,7 +125,7 @@ def _atomics(counts: Counts) -> list[tuple[str, str, str]]:
     return [
         (
             "Atomics",
-            f"{plain(turns)} of a warp's lanes update the same element",
+            f"{plain(turns)} lanes of a warp update the same element",
             f"one element up to {many(most, 'time')}",
         )
     ]
@@ -148,7 +148,7 @@ def _warps(counts: Counts) -> list[tuple[str, str, str]]:
         made.append(
             (
                 "Branches",
-                f"at {show_percent(agree)} of them all lanes agree",
+                f"all lanes agree at {show_percent(agree)} of them",
                 f"{many(counts['branches'], 'branch', 'branches')}, {parted:,} divergent",
             )
         )
@@ -269,6 +269,6 @@ def about_occupancy(profile: Profile) -> str:
     if not why:
         return text
     return (
-        f"{text} ? stands for the registers that a thread needs, which are not known: {why}. The "
-        "occupancy is the most that the rest allows."
+        f"{text} ? means that the registers per thread are not known: {why}. The occupancy is the "
+        "upper limit that the other resources set."
     )

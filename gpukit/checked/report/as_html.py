@@ -60,7 +60,7 @@ def render(report: Report) -> str:
         parts.append(f'<ol role="list" style="{_LIST}">{items}</ol>')
     hidden = len(report.findings) - len(shown)
     if hidden:
-        more = f"{hidden} more are not shown here; `report.findings` holds all of them."
+        more = f"{hidden} more are not shown here; `report.findings` has all of them."
         parts.append(_tag("p", _TEXT, _words(more)))
     parts += [_tag("p", _TEXT, f"Note: {_words(note)}") for note in report.notes]
     body = "".join(parts)

@@ -39,11 +39,11 @@ def render(
     paragraphs = [finding_text(finding, colour=colour, width=width) for finding in shown]
     hidden = len(new) - len(shown)
     if hidden:
-        more = f"{hidden} more are not shown here; `report.findings` holds all of them."
+        more = f"{hidden} more are not shown here; `report.findings` has all of them."
         paragraphs.append(wrapped(more, width))
     repeated = len(report.findings) - len(new)
     if repeated:
-        again = f"Printed above already, and not repeated: {some(repeated, 'finding')}."
+        again = f"Already printed above and not repeated: {some(repeated, 'finding')}."
         paragraphs.append(wrapped(again, width))
     paragraphs.append(_last(report, colour, width))
     return "\n\n".join(paragraphs)

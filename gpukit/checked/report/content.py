@@ -16,7 +16,7 @@ from gpukit.checked.report.merging import Launch
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
 
-WHAT = "races, bad accesses, memory never written, and barriers and masks that threads miss"
+WHAT = "races, invalid accesses, uninitialized memory, and misused barriers and masks"
 
 # Control characters would affect a terminal and are invalid in XML; so is half a surrogate.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -76,7 +76,7 @@ def source_lines(finding: Finding) -> list[Line]:
 
 def times(finding: Finding) -> str:
     """Return how often it was caught, or nothing for once."""
-    return f"Caught {finding.count} times." if finding.count > 1 else ""
+    return f"Found {finding.count} times." if finding.count > 1 else ""
 
 
 def counts(report: Report) -> str:
@@ -130,7 +130,7 @@ def _ran(report: Report) -> str:
     all_known = all(launch.grid for launch in report.launched)
     if not report.blocks_run:
         stopped = any(launch.stopped for launch in report.launched)
-        return f"none of {some(asked, 'block')}" if stopped and all_known else "no block"
+        return f"none of {some(asked, 'block')}" if stopped and all_known else "no blocks"
     part = f"{report.blocks_run} of " if all_known and asked > report.blocks_run else ""
     blocks = some(asked if part else report.blocks_run, "block")
     threads = {math.prod(launch.block) for launch in report.launched if launch.block}

@@ -17,7 +17,7 @@ export function refusal({ block }) {
   const threads = product(block);
   if (threads > MOST_THREADS)
     return (
-      `A GPU refuses this launch: ${threads.toLocaleString("en-GB")} threads a block, ` +
+      `A GPU refuses this launch: ${threads.toLocaleString("en-GB")} threads per block, ` +
       `at most ${MOST_THREADS.toLocaleString("en-GB")} are allowed.`
     );
   if (block[2] > MOST_Z) return `A GPU refuses this launch: at most ${MOST_Z} threads along z.`;

@@ -152,7 +152,7 @@ def test_warning_of_the_checked_target_is_at_the_line_of_the_program(program, fr
     )
     done = fresh_python("-W", "default", script, GPUKIT_TARGET="checked")
     assert f"pipeline.py:{DOWNLOAD + 1}: CheckWarning: " in done.stderr
-    assert "host-race: The page lock of h_x is lifted" in done.stderr
+    assert "host-race: The memory of h_x is unpinned" in done.stderr
     assert (done.stdout, done.returncode) == ("70.0\n", 0)
 
 
