@@ -152,7 +152,7 @@ def _meant(name: str) -> list[str]:
 def _guess(name: str) -> str:
     known = {*CASES, *(entry.group for entry in CASES.values())}
     close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
+    return f"Did you mean {close[0]}?" if close else f"Available: {', '.join(sorted(known))}."
 
 
 def make(name: str, *, quick: bool = False) -> Comparison:

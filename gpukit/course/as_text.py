@@ -9,7 +9,7 @@ from gpukit.course.catalogue import Exercise
 from gpukit.course.grade import Report
 from gpukit.course.verdicts import Row
 
-_STATUS = {"right": "right", "but": "TOO MUCH", "wrong": "WRONG", "timeout": "TOO LONG"}
+_STATUS = {"right": "right", "but": "MISSED", "wrong": "WRONG", "timeout": "TIMEOUT"}
 MOST_PRINTED = 20
 
 
@@ -22,15 +22,15 @@ def state(name: str) -> str:
     """Return how far a learner is in words.
 
     >>> state("but"), state("new")
-    ('right, but', 'new')
+    ('almost right', 'new')
     """
-    return "right, but" if name == "but" else name
+    return "almost right" if name == "but" else name
 
 
 def explanation(report: Report) -> Iterator[str]:
     """Yield the paragraphs that explain a report: with what it fails, why, what was printed."""
     if report.failed and report.status != "but":
-        yield f"The smallest that fails: {report.failed.sizes()}"
+        yield f"Smallest failing case: {report.failed.sizes()}"
     if report.why:
         yield report.why
     printed = report.printed.strip().splitlines()

@@ -43,10 +43,10 @@ def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
     except SyntaxError as error:
         return source, Problem("syntax", _syntax(file, source, error))
     except ValueError as error:
-        return source, Problem("syntax", f"{named(file)} is not Python: {error}.")
+        return source, Problem("syntax", f"{named(file)} is not valid Python: {error}.")
     if _untouched(exercise, tree):
         where = "" if file.name == CELL else f" in {file.name}"
-        why = f"Not attempted yet: {exercise.entry}{where} has no code of its own."
+        why = f"Not attempted yet: {exercise.entry}{where} has no code yet."
         return source, Problem("untouched", why)
     return source, None
 

@@ -29,7 +29,7 @@ else:
 
 ANSWER, MISTAKES = "answer.py", "mistakes.toml"
 SEED = 20261120
-_RESTORE = "Bring the folder back from your copy of the project: git checkout, or unpack it again."
+_RESTORE = "Restore the folder from your copy of the project: git checkout, or unpack it again."
 
 
 class ExerciseError(GpukitError):
@@ -118,7 +118,7 @@ class Exercise:
             shapes = {name: tuple(shape) for name, shape in module.SHAPES.items()}
             for name in (self.measured, *(c.case for c in self.contracts if c.case)):
                 if name not in shapes:
-                    raise LookupError(f"SHAPES has no case {name!r}, which is to be measured")
+                    raise LookupError(f"SHAPES has no case {name!r}, which is the one to measure")
             return shapes
 
     def drawn(self, seed: int) -> tuple[int, ...]:
@@ -152,8 +152,8 @@ class Exercise:
             lines = [frame.lineno for frame in frames if frame.filename == file]
             place = f"{file}:{lines[-1]}" if lines else file
             raise ExerciseError(
-                f"{place}: the cases of {self.name} cannot be made: {type(error).__name__}: "
-                f"{error}. Your answer is not to blame. {_RESTORE}"
+                f"{place}: the cases of {self.name} cannot be created: {type(error).__name__}: "
+                f"{error}. Your answer is not the cause. {_RESTORE}"
             ) from error
 
     def cases(self, seed: int = SEED) -> list[Case]:
@@ -302,5 +302,5 @@ def find(name: str) -> Exercise:
             return exercise
     names = [exercise.name for exercise in known]
     close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=1, cutoff=0.5)
-    guess = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(names)}."
+    guess = f"Did you mean {close[0]}?" if close else f"Available: {', '.join(names)}."
     raise ExerciseError(f"gpukit: expected the name of an exercise, got {name!r}. {guess}")

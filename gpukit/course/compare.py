@@ -112,9 +112,7 @@ def condition(case: Case, output: str, mask: Mask) -> str:
             for name, value in given:
                 words = _values(name, value[mask & among], value[~mask & among])
                 if words:
-                    text = (
-                        f"{begin}just the elements are wrong where {words}; the others are right."
-                    )
+                    text = f"{begin}exactly the elements where {words} are wrong."
                     return text[:1].upper() + text[1:]
     return next(filter(None, (_outside(n, v[mask], v[~mask]) for n, v in given[:-1])), "")
 
@@ -143,7 +141,7 @@ def pattern(case: Case, output: str, got: Array, mask: Mask) -> str:
             continue
         given = value[mask]
         if given.dtype.kind in "iuf" and np.isfinite(given).all():
-            for sign, words in ((1, "itself"), (-1, "with the other sign")):
+            for sign, words in ((1, "itself"), (-1, "with the opposite sign")):
                 if np.allclose(wrong, sign * given.astype(np.float64), 1e-5, 0):
                     return f"Each wrong element is {name} {words}."
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -163,7 +161,7 @@ def _outside(name: str, wrong: Array, right: Array) -> str:
 
     >>> right = np.arange(0.0, 60)
     >>> _outside("x", np.array([-9.0, -7, -5, -3, 70, 80]), np.append(right, [-6, 75]))
-    'All wrong elements lie where x is below 0.0 or above 59.0, though not all of those are wrong.'
+    'All wrong elements lie where x is below 0.0 or above 59.0, but some elements there are right.'
     """
     if not right.size or np.isnan(wrong).any() or np.isnan(right).any():
         return ""
@@ -178,8 +176,8 @@ def _outside(name: str, wrong: Array, right: Array) -> str:
     outside = [f"below {low!s}"] if (wrong < low).any() else []
     outside += [f"above {high!s}"] if (wrong > high).any() else []
     return (
-        f"All wrong elements lie where {name} is {' or '.join(outside)}, though not all of those "
-        "are wrong."
+        f"All wrong elements lie where {name} is {' or '.join(outside)}, but some elements "
+        "there are right."
     )
 
 
@@ -342,18 +340,22 @@ def resembles(got: Array, expected: Array, allowed: Any) -> str:
         return other.shape == got.shape and not wrong_elements(got, other, allowed).any()
 
     if expected.ndim == 2 and expected.shape[0] > 1 and same(expected.T):
-        return "it is the transpose of the right answer: rows and columns are swapped"
+        return "the output is the transpose of the right answer: rows and columns are swapped"
     if expected.size < 2:
         return ""
-    for factor, word in ((2, "twice"), (-1, "minus"), (0.5, "half")):
+    for factor, words in (
+        (2, "is twice what it should be"),
+        (-1, "has the opposite sign"),
+        (0.5, "is half what it should be"),
+    ):
         with np.errstate(over="ignore"):
             multiple = (expected * factor).astype(expected.dtype)
         if same(multiple):
-            return f"every value is {word} what it should be"
+            return f"every value {words}"
     if same(expected[::-1]):
-        return "it is the right answer back to front"
+        return "the output is the right answer in reverse order"
     if _are_whole(got, expected):
-        return "the fractions are cut off: somewhere the values pass through whole numbers"
+        return "the fractional parts are missing: somewhere the values are converted to integers"
     return _shifted(got, expected, allowed)
 
 
@@ -369,7 +371,7 @@ def _are_whole(got: Array, expected: Array) -> bool:
 
 
 def _shifted(got: Array, expected: Array, allowed: Any) -> str:
-    """Recognise rows that are right but for standing one place too far on."""
+    """Recognise rows that are right, but shifted by one element."""
     if expected.shape[-1] < 3:
         return ""
     got, expected = np.moveaxis(got, -1, 0), np.moveaxis(expected, -1, 0)
@@ -380,5 +382,5 @@ def _shifted(got: Array, expected: Array, allowed: Any) -> str:
     ):
         bound = allowed[theirs] if np.ndim(allowed) else allowed
         if not wrong_elements(got[ours], expected[theirs], bound).any():
-            return f"each value stands one place {side} its own: an index is off by one"
+            return f"each value is stored one place {side} its own: an index is off by one"
     return ""

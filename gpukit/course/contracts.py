@@ -1,6 +1,6 @@
 """Contracts of an exercise: bounds on what `gpukit.profile` counts of one launch.
 
-A contract says what is counted, of which array, for each of what, and how much is asked:
+A contract says what is counted, of which array, per what, and how much is required:
 
     measure = "reads"   array = "x"   per = "element"   at_most = 1
 """
@@ -41,13 +41,11 @@ def _ratio(one: float, other: float) -> float:
     return one / other if other else 0.0
 
 
-# What is written otherwise where there is one.
+# Of the first noun, which one word may precede, the singular.
 _ONE = (
-    (r"^(\w+(?:s|ch))es\b", r"\1"),
-    (r"^(\w+)ies\b", r"\1y"),
-    (r"^((?:atomic |arithmetic )?\w*[^s\W])s\b", r"\1"),
-    (r"\bread and write\b", "reads and writes"),
-    (r"\btake part\b", "takes part"),
+    (r"^((?:[\w-]+ )?\w+(?:s|ch))es\b", r"\1"),
+    (r"^((?:[\w-]+ )?\w+)ies\b", r"\1y"),
+    (r"^((?:[\w-]+ )?\w*[^s\W])s\b", r"\1"),
 )
 
 # Of accesses: the memory and the operation that count, the words, and how they are added up.
@@ -55,66 +53,61 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
     "reads": ("global", "load", "reads of {}", _elements),
     "writes": ("global", "store", "writes to {}", _elements),
     "updates": ("global", "atomic", "atomic updates of {}", _elements),
-    "read_requests": ("global", "load", "reads of {} one after the other", _requests),
-    "write_requests": ("global", "store", "writes to {} one after the other", _requests),
-    "update_requests": ("global", "atomic", "atomic updates of {} one after the other", _requests),
+    "read_requests": ("global", "load", "load requests to {}", _requests),
+    "write_requests": ("global", "store", "store requests to {}", _requests),
+    "update_requests": ("global", "atomic", "atomic requests to {}", _requests),
     "lanes_per_request": (
         "global",
         "",
-        "threads of a warp that take part when it reads or writes {}",
+        "active threads per warp access to {}",
         lambda accesses: _ratio(_elements(accesses), _requests(accesses)),
     ),
-    "sectors": (
-        "global",
-        "",
-        "sectors, of 32 bytes each, moved for {}",
-        lambda a: _total(a, "_sectors"),
-    ),
+    "sectors": ("global", "", "sectors (32 bytes) moved for {}", lambda a: _total(a, "_sectors")),
     "sectors_per_request": (
         "global",
         "",
-        "sectors, of 32 bytes each, for each time that a warp reads or writes {}",
+        "sectors (32 bytes) per warp access to {}",
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
-    "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
+    "shared_requests": ("shared", "", "shared-memory requests", _requests),
     "shared_updates": ("shared", "atomic", "atomic updates of shared memory", _requests),
     "constant_requests": ("constant", "load", "reads of constant memory", _requests),
     "constant_passes_per_request": (
         "constant",
         "load",
-        "passes for each time that a warp reads constant memory",
+        "passes per constant-memory request",
         lambda accesses: _ratio(_total(accesses, "_passes"), _requests(accesses)),
     ),
     "shared_passes_per_request": (
         "shared",
         "",
-        "passes through the banks of shared memory for each access of a warp",
+        "passes (wavefronts) per shared-memory request",
         _passes_per_request,
     ),
 }
 _OF_LAUNCH = {
-    "shared_bytes": "bytes of shared memory for each block",
-    "barriers": "barriers that each block passes",
-    "float64": "operations in float64",
-    "divergent_branches": "branches at which the threads of a warp part",
-    "operations": "arithmetic operations on floating-point numbers",
-    "idle_warps": "warps that read and write nothing",
-    "launches": "launches of kernels",
-    "copies": "copies from the device to the host",
+    "shared_bytes": "bytes of shared memory per block",
+    "barriers": "barriers per block",
+    "float64": "float64 operations",
+    "divergent_branches": "divergent branches",
+    "operations": "floating-point operations",
+    "idle_warps": "idle warps (no memory access)",
+    "launches": "kernel launches",
+    "copies": "device-to-host copies",
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
     "": "",
-    "element": "for each element",
-    "thread": "for each thread",
-    "warp": "in each warp",
-    "block": "for each block",
+    "element": "per element",
+    "thread": "per thread",
+    "warp": "per warp",
+    "block": "per block",
 }
 
 
 @dataclass(frozen=True)
 class Contract:
-    """One bound. `why` is what to say where it is broken.
+    """One bound. `why` says why it matters, where it is broken.
 
     It is counted on the case named `case`, and without one on the case that is `measured`.
     """
@@ -128,7 +121,7 @@ class Contract:
     case: str = ""
 
     def __str__(self) -> str:
-        """What is counted, in words: `reads of x for each element`."""
+        """What is counted, in words: `reads of x per element`."""
         if self.measure in _OF_LAUNCH:
             words = _OF_LAUNCH[self.measure]
         else:
@@ -139,7 +132,7 @@ class Contract:
         """What was counted, in words.
 
         >>> Contract("idle_warps").counted(1), Contract("updates", "x").counted(2)
-        ('1 warp that reads and writes nothing', '2 atomic updates of x')
+        ('1 idle warp (no memory access)', '2 atomic updates of x')
         """
         words = str(self)
         if value == 1:
@@ -148,8 +141,8 @@ class Contract:
         return f"{number(value)} {words}"
 
     @property
-    def asked(self) -> str:
-        """What is asked: `at most 1`."""
+    def required(self) -> str:
+        """What is required: `at most 1`."""
         bounds = (("at least", self.at_least), ("at most", self.at_most))
         return " and ".join(
             f"{word} {number(bound)}" for word, bound in bounds if bound is not None
@@ -165,13 +158,13 @@ class Contract:
 NO_FLOAT64 = Contract(
     "float64",
     at_most=0,
-    why="The arguments are float32. Many GPUs do float64 32 or 64 times more slowly.",
+    why="The arguments are float32. Many GPUs compute float64 32 or 64 times more slowly.",
 )
 # The case that is measured has work for all threads.
 NO_IDLE_WARPS = Contract(
     "idle_warps",
     at_most=0,
-    why="The launch has a thread for each part of the work. Here some warps do the work of others.",
+    why="The launch has a thread for each part of the work: let no warp do the work of another.",
 )
 
 
@@ -183,10 +176,10 @@ def read(item: dict[str, Any]) -> Contract:
     contract = Contract(**item)
     if contract.measure not in MEASURES:
         known = ", ".join(MEASURES)
-        raise ValueError(f"a contract cannot measure {contract.measure!r}; there are: {known}")
+        raise ValueError(f"a contract cannot measure {contract.measure!r}; expected one of {known}")
     if contract.per not in _PER:
         raise ValueError(f"a contract cannot count per {contract.per!r}")
-    if not contract.asked:
+    if not contract.required:
         raise ValueError(f"the contract on {contract} needs at_most or at_least")
     return contract
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # What to do where several threads write to one element of an output, and none to another.
 OVERLAP = (
-    "give each thread elements of its own: here the index is the same in several threads, and "
-    "other elements get none"
+    "give each thread its own elements: here several threads compute the same index, and no thread "
+    "computes those of other elements"
 )
 
 
 # Before a line of a correct answer and what it is changed to.
-_VARIED = "Your results are those of a correct answer with one change:"
+_VARIED = "A correct answer with one change gives exactly your results:"
 
 
 def finding(found: Finding) -> str:
@@ -55,12 +55,12 @@ def contract(
     literals: list[Finding],
     line: int = 0,
 ) -> str:
-    """Explain a broken contract: what was asked and counted, where, and why it matters.
+    """Explain a broken contract: what is required and was counted, where, and why it matters.
 
     `busiest` holds the access that costs most, `literals` what the checker said about it, `line`
     is where most of what was counted was done, where that is no access.
     """
-    lines = [f"Right, but: {broken.counted(counted)}; asked: {broken.asked}."]
+    lines = [f"Almost right: {broken.counted(counted)}; required: {broken.required}."]
     if literals:
         return "\n".join([*lines, finding(literals[0])])
     lines += _excerpt(source, line)
@@ -79,10 +79,10 @@ def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:
     if not requests or case.threads < 4:
         return ""
     if elements / requests < 2:
-        return "There one thread of a warp does the work, and the others wait for it."
+        return "There one thread of a warp does the work while the others wait."
     shared = broken.array and elements > 2 * np.size(case.args[broken.array])
     if shared and access["op"] == "load" and requests / case.warps > 32:
-        return "There each thread goes through many elements that the others read as well."
+        return "There each thread reads many elements that other threads read as well."
     return ""
 
 
@@ -95,17 +95,18 @@ def mismatch(found: Mismatch, case: Case) -> str:
         if found.total > 1
         else f"The only element of {found.output} is wrong."
     ]
-    nothing = "what stood there before" if found.kept else "nothing: it was never written"
+    nothing = "its old content" if found.kept else "nothing: it was never written"
     got = nothing if found.first_unwritten else _value(found.got)
     given = "" if found.first_unwritten else _inputs(found, case)
     lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
     if found.kept:
         return "\n".join(lines)
     if found.wrong > 1 and found.unwritten == found.wrong:
-        lines.append("None of the wrong ones was ever written: no thread stored anything there.")
+        lines.append("None of the wrong elements was ever written: no thread stored to them.")
     elif found.wrong > 1 and found.unwritten:
+        verb = "was" if found.unwritten == 1 else "were"
         lines.append(
-            f"{found.unwritten} of them never written: no thread stored anything there. The others "
+            f"{found.unwritten} of them {verb} never written: no thread stored to them. The others "
             "hold wrong values."
         )
     return "\n".join(lines)
@@ -144,9 +145,9 @@ def varied(found: list[Variation], source: str) -> str:
         return still
     lines = [still] if found[0].still else []
     for number, change in enumerate(changes.values()):
-        lines.append("Or those of this one:" if number else _VARIED)
+        lines.append("So does this change:" if number else _VARIED)
         lines += _change("correct:", change.right) + _change("changed:", change.wrong)
-    return "\n".join([*lines, "Look for what does the same in your code."])
+    return "\n".join([*lines, "Look for the equivalent in your code."])
 
 
 def _change(word: str, text: str) -> list[str]:
@@ -155,22 +156,22 @@ def _change(word: str, text: str) -> list[str]:
 
 
 def kept(output: str, source: str) -> str:
-    """Explain an output that is made of what stood in an output, it or another, before."""
+    """Explain an output that is computed from the old content of an output, it or another."""
     if source != output:
         return (
-            f"What is stored in {output} is made of what stood in {source} before the launch, and "
-            f"that is no number: {source} is an output. Compute what you need in a variable."
+            f"The value stored in {output} is computed from what {source} held before the launch, "
+            f"which is not a number: {source} is an output. Compute what you need in a variable."
         )
     return (
-        f"What is stored in {output} is made of what stood there before the launch, and that is no "
-        "number: begin with a variable of your own, and store its value with `=` at the end."
+        f"The value stored in {output} is computed from what {output} held before the launch, "
+        "which is not a number: compute it in a local variable, and store that with `=` at the end."
     )
 
 
 def input_race(array: str) -> str:
     """Say what to do about a race in an array that nobody should write to."""
     return (
-        f"write nothing to {array}, which is an input that other threads read: keep the changed "
+        f"do not write to {array}, which is an input that other threads read: keep the changed "
         "value in a variable"
     )
 
@@ -179,16 +180,15 @@ def hint(found: Mismatch) -> str:
     """Return what the wrong values say about the mistake behind them, or nothing."""
     if found.added:
         return (
-            f"Something was added to what stood in {found.output} before, and it does not begin as "
-            "0: write with `=`, not with `+=` or an atomic."
+            f"A value was added to the old content of {found.output}, which does not start at 0: "
+            "store with `=`, not with `+=` or an atomic."
         )
     if _is_start(found):
         return (
-            "No number is beyond the one with which the search began, and so that came out: a "
-            "search for the largest begins with minus infinity, `np.float32(-np.inf)`, or with the "
-            "first number."
+            "The result is the initial value of the search, since no element is larger: initialize "
+            "a maximum with minus infinity, `np.float32(-np.inf)`, or with the first element."
         )
-    return f"Look: {found.resembles}." if found.resembles else ""
+    return f"Note that {found.resembles}." if found.resembles else ""
 
 
 def _is_start(found: Mismatch) -> bool:
@@ -198,7 +198,7 @@ def _is_start(found: Mismatch) -> bool:
 
 def elsewhere(found: Mismatch, sizes: str) -> str:
     """Say where the wrong elements of a larger case lie."""
-    return f"With {sizes}: {found.wrong} of {found.total} are wrong, {found.where}."
+    return f"With {sizes}: {found.wrong} of {found.total} are wrong: {found.where}."
 
 
 def parameters(entry: str, asked: list[str], mine: list[str]) -> str:
@@ -222,8 +222,9 @@ def _value(value: Any) -> str:
 
 def changed(names: Iterable[str]) -> str:
     """Explain that a kernel wrote to its inputs."""
-    listed = " and ".join(names)
-    return f"The kernel wrote to {listed}, which is an input. Write only to the output."
+    names = list(names)
+    what = "which is an input" if len(names) == 1 else "which are inputs"
+    return f"The kernel wrote to {' and '.join(names)}, {what}. Write only to the output."
 
 
 def outcome(found: Outcome, source: str, slow: str = "") -> str:
@@ -231,7 +232,7 @@ def outcome(found: Outcome, source: str, slow: str = "") -> str:
     facts = found.facts
     if found.kind == "timeout":
         return (
-            f"Stopped after {facts['seconds']:g} seconds without an answer. "
+            f"Stopped after {facts['seconds']:g} seconds without a result. "
             f"{slow or 'Look for a loop whose condition never becomes false.'}"
         )
     if found.kind == "died":
@@ -239,18 +240,18 @@ def outcome(found: Outcome, source: str, slow: str = "") -> str:
     if found.kind == "missing":
         return _missing(facts)
     if found.kind == "protocol":
-        return "The process that ran your file did not send an answer that can be read."
+        return "The process that ran your file did not send a readable result."
     return _error(facts, source)
 
 
 def _died(code: int) -> str:
     if code >= 0:
-        return f"Your file ended Python itself (exit code {code}) before giving an answer."
+        return f"Your file ended the Python process (exit code {code}) before it gave a result."
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"The process that ran your file was ended by {name}."
+    return f"The process that ran your file was killed by {name}."
 
 
 def _missing(facts: dict[str, Any]) -> str:
@@ -259,7 +260,8 @@ def _missing(facts: dict[str, Any]) -> str:
     entry, kernels = facts["missing"], facts["kernels"]
     if facts["foreign"]:
         return (
-            f"{entry} comes from {facts['foreign']}, which is finished. Write the kernel yourself."
+            f"{entry} is imported from {facts['foreign']}, where it is already implemented. Write "
+            "the kernel yourself."
         )
     if facts["device"]:
         return (
@@ -271,7 +273,7 @@ def _missing(facts: dict[str, Any]) -> str:
     text = f"Expected a kernel named {entry}, found none."
     close = difflib.get_close_matches(entry, kernels, n=1, cutoff=0.6)
     if close:
-        return f"{text} Did you mean to call {close[0]} that?"
+        return f"{text} Did you mean {close[0]}? Rename it to {entry}."
     if kernels:
         return f"{text} Found: {', '.join(kernels)}."
     return f"{text} Define it with @cuda.jit."
@@ -280,10 +282,13 @@ def _missing(facts: dict[str, Any]) -> str:
 def _missing_host_code(facts: dict[str, Any]) -> str:
     entry = facts["missing"]
     if facts["foreign"]:
-        return f"{entry} comes from {facts['foreign']}, which is finished. Write it yourself."
+        return (
+            f"{entry} is imported from {facts['foreign']}, where it is already implemented. Write "
+            "it yourself."
+        )
     close = difflib.get_close_matches(entry, facts["own"], n=1, cutoff=0.6)
-    guess = f" Did you mean to call {close[0]} that?" if close else ""
-    return f"Expected {entry}, found nothing of that name that can be called.{guess}"
+    guess = f" Did you mean {close[0]}? Rename it to {entry}." if close else ""
+    return f"Expected {entry}, found nothing callable with that name.{guess}"
 
 
 def _error(facts: dict[str, Any], source: str) -> str:

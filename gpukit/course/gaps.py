@@ -52,17 +52,17 @@ def _spaced(step: int, axis: Axis) -> Any:
 _MISTAKES: tuple[tuple[Callable[[Axis], Any], str], ...] = (
     (
         lambda axis: axis.thread_index,
-        "Only the first block{along} wrote its part: the index lacks `cuda.blockIdx.{a} * "
+        "Only the first block{along} wrote its elements: the index is missing `cuda.blockIdx.{a} * "
         "cuda.blockDim.{a}`. {grid}",
     ),
     (
         lambda axis: axis.block_index,
-        "One element for each block{along} was written: the index lacks `cuda.threadIdx.{a}`, and "
+        "One element per block{along} was written: the index is missing `cuda.threadIdx.{a}`, and "
         "`cuda.blockIdx.{a}` must be multiplied by `cuda.blockDim.{a}`. {grid}",
     ),
     (
         lambda axis: axis.block_index * axis.block,
-        "Only the first element of each block{along} was written: the index lacks "
+        "Only the first element of each block{along} was written: the index is missing "
         "`cuda.threadIdx.{a}`. {grid}",
     ),
     (
@@ -72,41 +72,45 @@ _MISTAKES: tuple[tuple[Callable[[Axis], Any], str], ...] = (
     ),
     (
         lambda axis: axis.thread_index * axis.block + axis.block_index,
-        "Blocks and threads{along} are exchanged: it is `cuda.blockIdx.{a} * cuda.blockDim.{a} + "
+        "Block and thread index{along} are swapped: write `cuda.blockIdx.{a} * cuda.blockDim.{a} + "
         "cuda.threadIdx.{a}`. {grid}",
     ),
     (
         lambda axis: np.arange(axis.size // axis.block * axis.block),
-        "The last block{along}, which is not full, wrote nothing: somewhere a division is rounded "
-        "down, or a whole block is left out.",
+        "The last block{along}, which is only partly filled, wrote nothing: a division rounds "
+        "down, or a guard skips the whole block.",
     ),
     (
         lambda axis: np.arange(axis.size - 1),
-        "The last element{along} was not written: a guard or a range ends one too early.",
+        "The last element{along} was not written: a guard or a range ends one element too early.",
     ),
     (
         lambda axis: np.arange(1, axis.size),
-        "The first element{along} was not written: a guard or a range begins one too late.",
+        "The first element{along} was not written: a guard or a range starts one element too late.",
     ),
     (
         lambda axis: axis.numbers,
-        "Each thread{along} wrote one element, and there are more elements than threads: take it "
-        "on in a loop, by the number of all threads.",
+        "Each thread{along} wrote one element, and there are more elements than threads: use a "
+        "grid-stride loop, whose step is the number of all threads.",
     ),
     *(
         (
             functools.partial(_spaced, step),
-            "The blocks{along} do not follow each other: a number stands where "
-            "`cuda.blockDim.{a}` should. {grid}",
+            "The blocks{along} overlap or leave gaps: a constant is used in place of "
+            "`cuda.blockDim.{a}`. {grid}",
         )
         for step in (2, 4, 8, 16, 32, 64, 128, 256, 512)
     ),
 )
 _GRID = "`cuda.grid({n})` {gives}."
-_GIVES = {1: "is short for all of it", 2: "gives column and row", 3: "gives column, row and plane"}
+_GIVES = {
+    1: "is shorthand for the whole expression",
+    2: "returns column and row",
+    3: "returns column, row and plane",
+}
 _EXCHANGED = {
-    2: "Rows and columns are exchanged: x is the column, y the row.",
-    3: "The axes are exchanged: x is the column, y the row, z the plane.",
+    2: "Rows and columns are swapped: x is the column, y the row.",
+    3: "The axes are swapped: x is the column, y the row, z the plane.",
 }
 
 

@@ -34,7 +34,7 @@ TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
 class Report:
     """What grading a file found out.
 
-    `status` is right, but (right, but a contract is broken) or wrong; or what kept it from being
+    `status` is "right", "but" (a contract is broken) or "wrong"; or what kept it from being
     graded: error, timeout, died, missing, protocol, syntax, untouched. `failed` is the smallest
     case that fails, where there is one.
     """
@@ -177,7 +177,7 @@ class _Grading:
 
     def _values(self) -> Report | None:
         failed: tuple[str, tuple[int, ...]] | None = None
-        drawn = {"sizes that were drawn": self.exercise.drawn(zlib.crc32(self.source.encode()))}
+        drawn = {"random sizes": self.exercise.drawn(zlib.crc32(self.source.encode()))}
         for name, shape in (self.exercise.shapes | drawn).items():
             tried = self.launches.launched(self.exercise.case(shape, name=name))
             self._tell(tried.row)
@@ -327,16 +327,17 @@ class _Grading:
             if wrong:
                 why = self._of(_fixed(wrong[0], case))
                 self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
-                luck = "The numbers came out right this time, by luck."
+                luck = "The results were right this time only by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
             if row.status == "wrong":  # what was launched plainly was another kernel
                 self._tell(replace(row, name=f"checked: {row.name}"))
-                return self._made("wrong", f"Under gpukit.check it is wrong. {row.why}", case)
+                why = f"Under gpukit.check the results are wrong. {row.why}"
+                return self._made("wrong", why, case)
             self.doubtful += [f for f in tried.findings if f.kind in DOUBTFUL]
             if case.name == self.exercise.measured or (case.is_full and self._measured.is_full):
                 self.idle_warps = max(self.idle_warps, tried.found.idle_warps)
         if launches:
-            self._tell(Row("checked: no races, nothing read before it is written", "right"))
+            self._tell(Row("checked: no races, no uninitialized reads", "right"))
         return None
 
     def _found(self, tried: Tried) -> Tried:
@@ -361,7 +362,7 @@ class _Grading:
             # A comparison is no operation that is counted, but takes a unit of float64 as well.
             value = max(contracts.count(contract, case, counts), len(literals))
             kept = contract.is_kept(value)
-            words = f"{contract}: {contracts.number(value)}, asked {contract.asked}"
+            words = f"{contract}: {contracts.number(value)}, required: {contract.required}"
             self._tell(Row(words, "right" if kept else "but"))
             if not kept and not broken:
                 self.about, failed = contract.measure, case

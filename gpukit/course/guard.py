@@ -55,10 +55,10 @@ class Guard:
         if not changed:
             return ""
         left = [file for file in changed if not _restore(file, self._before.get(file))]
-        end = "They were put back as they were." if not left else f"{self._named(left)} stayed so."
+        end = f"Could not restore {self._named(left)}." if left else "That change was undone."
         return (
-            f"Your file changed {self._named(changed)}, which no answer may do. {end} "
-            "Take out what writes there."
+            f"Your file changed {self._named(changed)}, which an answer must not do. {end} "
+            "Remove the code that writes there."
         )
 
     def _named(self, files: list[Path]) -> str:

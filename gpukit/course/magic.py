@@ -88,7 +88,7 @@ class Exercises(Magics):
             raise
         except KeyboardInterrupt as stopped:
             magic = "%exercise" if cell is None else "%%exercise"
-            words = f"{magic} {line.strip()} was stopped by Ctrl-C: nothing was kept"
+            words = f"{magic} {line.strip()} was stopped by Ctrl-C: nothing was saved"
             raise interrupts.brief(stopped, words) from None
 
     def _exercise(self, line: str, cell: str | None) -> Any:
@@ -112,7 +112,7 @@ class Exercises(Magics):
         kept = _kept(exercise, cell)
         lost = progress.record(exercise, report.status, report.about)
         if lost:
-            kept = f"{kept}\n\nThis grade is not kept: {lost}".strip()
+            kept = f"{kept}\n\nThis grade is not saved: {lost}".strip()
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
@@ -130,7 +130,7 @@ class Exercises(Magics):
         if exercise.driver:
             raise ExerciseError(
                 f"%exercise play: expected an exercise about a kernel, got {exercise.name}, whose "
-                "answer is host code. Run it in a cell of your own and print what you want to see."
+                "answer is host code. Call it in another cell and print what you want to see."
             )
         kernel = self.notebook.user_ns.get(exercise.entry)
         if kernel is None:
@@ -153,8 +153,8 @@ def _kept(exercise: Exercise, cell: str) -> str:
         old = cells.keep(exercise, cell)
     except (GpukitError, OSError) as error:
         return f"This cell could not be saved as your answer: {error}"
-    other = "This cell is your answer now. The one that you had in answer.py"
-    return f"{other} is kept as {old.name}." if old else ""
+    now = "This cell is your answer now. The previous answer.py"
+    return f"{now} is kept as {old.name}." if old else ""
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -16,7 +16,7 @@ HINTS = ".hints"  # no exercise has such a name
 # The grades that count, and which part of the points they earn.
 EARNED = {"right": 1.0, "but": 0.5}
 # What to do where exercises lie in a folder that cannot be written to.
-ELSEWHERE = "work in a workbook of your own: gpukit start FOLDER, where you may write"
+ELSEWHERE = "work in your own workbook: gpukit start FOLDER, with a folder that you can write to"
 
 
 def _file(exercise: Exercise) -> Path:

@@ -67,5 +67,5 @@ def _unlike(case: Case, outcome: Outcome) -> str:
             continue
         got = outcome.arrays.get(name)
         if got is None or (got.shape, got.dtype) != (sent.shape, sent.dtype):
-            return f"The array {name} did not come back as it was sent."
+            return f"The array {name} came back with a different shape or dtype."
     return ""

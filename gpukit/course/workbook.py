@@ -34,7 +34,7 @@ LAB_DEFAULTS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
 }
 # What to do where a file cannot be written.
-ELSEWHERE = "choose another folder; nothing of yours was changed, and the next run does the rest"
+ELSEWHERE = "choose another folder; none of your files changed, and the next run does the rest"
 # What a reader has in the exercises of the project itself, from before there were workbooks.
 _OWN = ("exercises/*/*/answer*.py", "exercises/.progress.json")
 
@@ -82,7 +82,7 @@ def update(folder: Path, project: Path) -> Changes:
     if not is_one(folder):
         raise WorkbookError(
             f"gpukit start --update: expected a workbook, got {_what_is(folder)}. "
-            f"To make one: gpukit start {folder}"
+            f"To create one: gpukit start {folder}"
         )
     return _write(folder, project, renew=True)
 
@@ -104,8 +104,8 @@ def _refuse_others(folder: Path) -> None:
         others = sorted(path.name for path in folder.glob("[!.]*"))
     if others and not is_one(folder):
         raise WorkbookError(
-            f"gpukit start: expected a new folder, an empty one or a workbook, got {folder}, which "
-            f"holds other files, such as {others[0]}. Choose another name."
+            f"gpukit start: expected a new or empty folder or a workbook, got {folder}, which "
+            f"contains other files, such as {others[0]}. Choose another name."
         )
 
 
@@ -157,11 +157,11 @@ def _refuse_what_is_in_the_way(folder: Path, names: Iterable[str]) -> None:
         parents = [p for p in path.parents if folder in p.parents]
         for wrong in [p for p in parents if p.exists() and not p.is_dir()]:
             raise WorkbookError(
-                f"gpukit start: expected a folder, got a file: {wrong}. Rename it, then run again."
+                f"gpukit start: expected a folder, got a file: {wrong}. Rename it and run again."
             )
         if path.is_dir():
             raise WorkbookError(
-                f"gpukit start: expected a file, got a folder: {path}. Rename it, then run again."
+                f"gpukit start: expected a file, got a folder: {path}. Rename it and run again."
             )
 
 
@@ -247,8 +247,9 @@ def _given(folder: Path) -> dict[str, list[str]]:
         prints = {str(name): [*map(str, each)] for name, each in data["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WorkbookError(
-            f"{path}: expected what gpukit start wrote there, got {type(error).__name__}: {error}. "
-            "Make a workbook in another folder, and copy your notebooks and answers to it."
+            f"{path}: expected the file that gpukit start writes, got {type(error).__name__}: "
+            f"{error}. Create a workbook in another folder, and copy your notebooks and answers "
+            "to it."
         ) from error
     if form > FORMAT or _order(made) > _order(gpukit.__version__):
         raise WorkbookError(
@@ -277,8 +278,8 @@ def _system(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(
-            f"{error.filename or path}: {error.strerror or error}. Nothing of yours was changed. "
-            "Set its permissions, then run it again, or choose another folder."
+            f"{error.filename or path}: {error.strerror or error}. None of your files changed. "
+            "Fix its permissions and run the command again, or choose another folder."
         ) from error
 
 

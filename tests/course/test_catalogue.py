@@ -46,7 +46,7 @@ def test_a_misspelt_name_suggests_the_right_one(shelf):
 
 
 def test_an_unknown_name_lists_all_names(shelf):
-    with pytest.raises(catalogue.ExerciseError, match="There are: thing"):
+    with pytest.raises(catalogue.ExerciseError, match="Available: thing"):
         catalogue.find("xyzzy")
 
 
@@ -146,7 +146,7 @@ def test_the_next_exercise_is_the_first_that_is_not_right(shelf):
 @pytest.mark.parametrize(
     ("contract", "words"),
     [
-        ('measure = "luck"\nat_most = 1', "cannot measure 'luck'; there are: reads"),
+        ('measure = "luck"\nat_most = 1', "cannot measure 'luck'; expected one of reads"),
         ('measure = "reads"\nper = "moon"\nat_most = 1', "cannot count per 'moon'"),
         ('measure = "reads"', "needs at_most or at_least"),
         ('measure = "reads"\nat_mots = 1', "no field 'at_mots'"),
@@ -229,7 +229,7 @@ def test_a_fault_in_cases_py_is_not_blamed_on_the_answer(fault, tmp_path, monkey
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
     exercise = catalogue.find("guarded_map")
     (exercise.folder / "cases.py").write_text(FAULTS[fault].replace('"a"', repr(exercise.measured)))
-    with pytest.raises(catalogue.ExerciseError, match=r"cases\.py.*guarded_map.*not to blame"):
+    with pytest.raises(catalogue.ExerciseError, match=r"cases\.py.*guarded_map.*not the cause"):
         exercise.cases()
 
 

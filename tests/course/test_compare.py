@@ -137,14 +137,14 @@ def test_unwritten_elements_are_counted_and_named():
     assert (found.wrong, found.unwritten, found.first_unwritten) == (172, 172, True)
     words = words_for(ramp(300), got)
     assert "expected 129.0, got nothing: it was never written" in words
-    assert "no thread stored anything there" in words
+    assert "no thread stored to them" in words
 
 
 def test_unwritten_and_wrong_elements_are_distinguished():
     got = poison(4)
     got[:2] = 7
     words = words_for(ramp(4), got)
-    assert "2 of them never written" in words
+    assert "2 of them were never written" in words
 
 
 def test_the_only_element_is_not_called_one_of_one():
@@ -162,7 +162,7 @@ def test_adding_to_a_poisoned_output_is_distinguished_from_not_writing():
         got += 1
     found = one(ramp(5), got)
     assert (found.unwritten, found.strange) == (0, False)
-    assert "write with `=`, not with `+=`" in explain.hint(found)
+    assert "store with `=`, not with `+=`" in explain.hint(found)
 
 
 def test_elements_shifted_by_one_are_recognised():
@@ -175,8 +175,8 @@ RESEMBLES = {
     "rows and columns are swapped": lambda right: right.T.copy(),
     "every value is twice what it should be": lambda right: right * 2,
     "every value is half what it should be": lambda right: right / 2,
-    "every value is minus what it should be": lambda right: -right,
-    "back to front": lambda right: right[::-1].copy(),
+    "every value has the opposite sign": lambda right: -right,
+    "in reverse order": lambda right: right[::-1].copy(),
 }
 
 
@@ -203,15 +203,15 @@ def test_a_condition_common_to_all_wrong_elements_is_found():
     x = np.linspace(-5, 5, 50, dtype=np.float32)
     got = np.where(x > 0, x, 0)
     found = compare.compare(launch(x, got, x=x), "out", got, 4.0)
-    assert found.condition.startswith("Just the elements are wrong where x is ")
-    assert found.condition.endswith(" or less; the others are right.")
+    assert found.condition.startswith("Exactly the elements where x is ")
+    assert found.condition.endswith(" or less are wrong.")
 
 
 def test_a_condition_may_be_limited_to_nonzero_elements():
     x, slope = np.resize([1, -1], 42).astype(np.float32), np.resize([0, 1, 2, -3, -1], 42)
     got = np.maximum(x, 0) * slope
     found = compare.compare(launch(x * slope, got, x=x), "out", got, 4.0)
-    words = "Of those that should not be 0, just the elements are wrong where x is -1.0"
+    words = "Of those that should not be 0, exactly the elements where x is -1.0 are wrong"
     assert found.condition.startswith(words)
 
 
@@ -232,7 +232,8 @@ def test_a_condition_may_be_outside_an_interval():
 def test_a_condition_may_exclude_a_single_value():
     x = np.resize([0, 1, 2, -3], 44).astype(np.float32)
     assert (
-        "wrong where y is not 0.0;" in compare.compare(launch(x, -x, y=x), "out", -x, 4.0).condition
+        "where y is not 0.0 are wrong"
+        in compare.compare(launch(x, -x, y=x), "out", -x, 4.0).condition
     )
 
 
@@ -244,12 +245,12 @@ def test_a_single_wrong_element_gives_no_condition():
 
 def test_a_wrong_initial_maximum_is_recognised():
     expected, got = np.full(4, -np.inf, np.float32), np.full(4, -1e30, np.float32)
-    assert "begins with minus infinity" in explain.hint(one(expected, got))
+    assert "initialize a maximum with minus infinity" in explain.hint(one(expected, got))
 
 
 def test_truncation_to_integers_is_recognised():
     expected = np.linspace(0.1, 9.7, 50, dtype=np.float32)
-    assert "the fractions are cut off" in one(expected, np.floor(expected)).resembles
+    assert "the fractional parts are missing" in one(expected, np.floor(expected)).resembles
 
 
 def with_wrong(x, wrong):
@@ -264,7 +265,7 @@ def with_wrong(x, wrong):
     [
         (lambda _: 0, "All or nearly all wrong elements are 0.0."),
         (lambda right: 3 * right, "Each wrong element is 3 times what it should be."),
-        (lambda right: -right, "Each wrong element is x with the other sign."),
+        (lambda right: -right, "Each wrong element is x with the opposite sign."),
         (lambda right: right + 2, "Each wrong element is 2 too large."),
         (lambda right: right - 0.5, "Each wrong element is 0.5 too small."),
         (lambda right: right**2, ""),

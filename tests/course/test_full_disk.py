@@ -211,7 +211,7 @@ def test_cell_on_a_full_disk_names_what_was_not_saved_and_the_next_run_saves_it(
         assert not kept or old.read_text() == "# mine\n"
         assert kept or "This cell could not be saved as your answer: cannot write" in shown
         assert progress.state(catalogue.find("brighten")) == "right"
-        assert disk.failed == ("This grade is not kept: cannot write" in shown)
+        assert disk.failed == ("This grade is not saved: cannot write" in shown)
         assert disk.failed == ("Make room on its disk" in shown)
         graded(shell, CELL)
         assert CELL in answer.read_text()
@@ -313,7 +313,7 @@ def test_cell_on_a_read_only_disk_is_graded_and_saved_the_next_time(
     with obstacle(mounted):
         shown = repr(graded(shell, CELL))
         assert "This cell could not be saved as your answer: cannot write" in shown
-        assert "This grade is not kept: cannot write" in shown
+        assert "This grade is not saved: cannot write" in shown
         assert exercise.answer.read_text() == "# mine\n"
     graded(shell, CELL)
     assert CELL in exercise.answer.read_text()

@@ -16,14 +16,14 @@ VECTOR = launch(1009, 8, 128)
 N, THREAD, BLOCK = np.arange(1024), np.arange(1024) % 128, np.arange(1024) // 128
 INDICES = {
     "Only the first block wrote": THREAD,
-    "the index lacks `cuda.threadIdx.x`, and": BLOCK,
+    "the index is missing `cuda.threadIdx.x`, and": BLOCK,
     "Only the first element of each block": 128 * BLOCK,
     "The blocks overlap": BLOCK + THREAD,
-    "Blocks and threads are exchanged": 128 * THREAD + BLOCK,
-    "The last block, which is not full": N[:896],
+    "Block and thread index are swapped": 128 * THREAD + BLOCK,
+    "The last block, which is only partly filled": N[:896],
     "The last element was not written": N[:1008],
     "The first element was not written": N[1:1009],
-    "a number stands where `cuda.blockDim.x`": 64 * BLOCK + THREAD,
+    "a constant is used in place of `cuda.blockDim.x`": 64 * BLOCK + THREAD,
 }
 
 
@@ -60,11 +60,11 @@ ROW, COL = np.indices((61, 83))
 @pytest.mark.parametrize(
     ("mask", "words"),
     [
-        ((ROW < 8) & (COL < 32), "Only the first block along each axis wrote its part"),
-        (ROW < 8, "Only the first block along y wrote its part"),
-        (COL < 32, "Only the first block along x wrote its part"),
+        ((ROW < 8) & (COL < 32), "Only the first block along each axis wrote its elements"),
+        (ROW < 8, "Only the first block along y wrote its elements"),
+        (COL < 32, "Only the first block along x wrote its elements"),
         ((ROW < 60) & (COL < 82), "The last element along each axis was not written"),
-        (COL < 64, "Rows and columns are exchanged"),
+        (COL < 64, "Rows and columns are swapped"),
         (ROW < 8, "`cuda.blockIdx.y * cuda.blockDim.y`"),
     ],
 )
@@ -74,7 +74,7 @@ def test_the_wrong_axis_is_named(mask, words):
 
 def test_swapped_axes_are_recognised_in_a_mirrored_image():
     mask = COL >= 83 - 64
-    assert "Rows and columns are exchanged: x is the column, y the row." in gaps.sentences(
+    assert "Rows and columns are swapped: x is the column, y the row." in gaps.sentences(
         MATRIX, mask
     )
 
@@ -83,7 +83,7 @@ def test_three_permuted_axes_are_recognised():
     case = launch((3, 61, 83), (6, 8, 3), (16, 8, 1))
     mask = np.zeros((3, 61, 83), bool)
     mask[:, :, :3] = True  # x ran along the planes, z along the columns
-    assert gaps.sentences(case, mask)[-1].startswith("The axes are exchanged")
+    assert gaps.sentences(case, mask)[-1].startswith("The axes are swapped")
 
 
 def test_an_output_with_fewer_axes_than_the_launch_has_no_sentences():

@@ -11,8 +11,8 @@ def test_failing_host_code_is_shown_with_its_computation(attempt):
 def test_host_code_under_another_name_is_recognised(attempt):
     report = attempt("tape", edit(("class Value:", "class Values:")))
     assert report.status == "missing"
-    assert "Expected Value, found nothing of that name" in report.why
-    assert "Did you mean to call Values that?" in report.why
+    assert "Expected Value, found nothing callable with that name" in report.why
+    assert "Did you mean Values? Rename it to Value." in report.why
 
 
 def test_imported_host_code_is_rejected(attempt):

@@ -91,7 +91,7 @@ def test_changes_in_three_places_explain_nothing():
 
 def test_two_places_are_both_named():
     message = explain.varied([variation("one", "1"), variation("two", "2")], "")
-    assert message.index("correct:  one") < message.index("Or those") < message.index("changed:  2")
+    assert message.index("correct:  one") < message.index("So does") < message.index("changed:  2")
 
 
 def test_a_missing_line_is_called_missing():

@@ -44,7 +44,7 @@ def test_an_update_outside_a_workbook_says_how_to_make_one(project, tmp_path, ca
     if exists:
         (tmp_path / "other").mkdir()
     code, words = refused(capsys, "--update", tmp_path / "other")
-    assert (code, f"To make one: gpukit start {tmp_path / 'other'}" in words) == (2, True)
+    assert (code, f"To create one: gpukit start {tmp_path / 'other'}" in words) == (2, True)
 
 
 def test_a_file_in_the_way_of_a_folder_is_named_and_nothing_written(project, book, capsys):

@@ -56,7 +56,7 @@ def test_skipped_updates_are_listed_until_they_are_applied(project, book, capsys
     write_lesson(project / LESSON, "3 + 3")
     for _ in range(2):
         assert cli.main(["start", "--update", str(book)]) == 0
-        assert f"  {LESSON}\nTo get it beside yours: rename yours" in capsys.readouterr().out
+        assert f"  {LESSON}\nTo get the new version too, rename yours" in capsys.readouterr().out
     (book / LESSON).rename(book / "notebooks/00_mine.ipynb")
     assert workbook.update(book, project).added == [LESSON]
     assert "mine" in (book / "notebooks/00_mine.ipynb").read_text()
@@ -79,7 +79,7 @@ def test_a_user_file_at_the_path_of_a_new_file_is_kept(project, book):
 def test_a_file_removed_from_the_book_is_listed_and_kept(project, book, capsys):
     (project / SECOND).unlink()
     cli.main(["start", "--update", str(book)])
-    assert f"No longer part of the book; yours to keep or to delete:\n  {SECOND}\n" in (
+    assert f"These are no longer part of the book; keep or delete them:\n  {SECOND}\n" in (
         capsys.readouterr().out
     )
     assert (book / SECOND).exists()
@@ -92,7 +92,7 @@ def test_start_says_how_to_open_a_new_workbook_unless_make_opens_it(
     monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
     assert cli.main(["start", *options, str(tmp_path / "new")]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Made your workbook")
+    assert shown.startswith("Created your workbook")
     assert ("Open it: " in shown) is expected
 
 
