@@ -71,7 +71,7 @@ def _verdict(lines: Sequence[Any], found: Sequence[str]) -> None:
         show.paragraph(fault, indent="")
     kernels = len({line.kernel for line in lines})
     counts = f"{_count(kernels, 'kernel')}, {_count(len(lines), 'compile')}"
-    verdict = _count(len(found), "fault") if found else "no fault"
+    verdict = _count(len(found), "problem") if found else "no problems"
     show.paragraph(f"{counts}, {verdict}. {lines[0].tool}.", indent="")
 
 

@@ -40,17 +40,17 @@ def _of_the_system(error: OSError) -> str:
     why = os.strerror(error.errno)
     why = f"{why[:1].lower()}{why[1:]}"
     if error.filename is not None:
-        return f"cannot use {error.filename}: {why}. See that it is there and yours to read."
+        return f"cannot use {error.filename}: {why}. Check that it exists and that you may use it."
     if not _works(Path.cwd):
-        return "the folder that you are in is gone. Go to another one, and run the command again."
+        return "the current folder no longer exists. Change to another one and run again."
     if not _works(tempfile.gettempdir):
         return (
-            "there is no folder for temporary files that can be written to. Set TMPDIR to one "
-            "that you may write to."
+            "there is no writable folder for temporary files. Set TMPDIR to a folder that you can "
+            "write to."
         )
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return f"cannot write the output: {why}. Make room on the disk that it goes to."
-    return f"the system refused: {why}. Fix that, and run the command again."
+        return f"cannot write the output: {why}. Free some space on that disk."
+    return f"the operating system reports: {why}. Fix that and run the command again."
 
 
 def _works(ask: Callable[[], object]) -> bool:

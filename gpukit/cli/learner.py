@@ -54,7 +54,7 @@ def _points() -> str:
 
 
 def _next(exercise: Exercise | None) -> str:
-    return f"Next: gpukit test {exercise.name}" if exercise else "All exercises are right."
+    return f"Next: gpukit test {exercise.name}" if exercise else "You have solved all exercises."
 
 
 def _make_answer(exercise: Exercise, as_json: bool) -> None:
@@ -62,8 +62,8 @@ def _make_answer(exercise: Exercise, as_json: bool) -> None:
     progress.begin(exercise)
     if as_json:
         return
-    show.text(f"Made your file: {_short(exercise.answer)}")
-    show.text(f"The task:       {_short(exercise.task)}")
+    show.text(f"Created your file: {_short(exercise.answer)}")
+    show.text(f"The task:          {_short(exercise.task)}")
     show.text()
     show.text(f"Fill it in, then run: gpukit test {exercise.name}")
 
@@ -106,7 +106,7 @@ def test(arguments: argparse.Namespace) -> int:
     else:
         _explain(exercise, report, own)
     if lost:
-        show.note(f"this grade is not kept: {lost}")
+        show.note(f"this grade is not saved: {lost}")
     return WELL if report.passed else FINDINGS
 
 
@@ -173,7 +173,7 @@ def hint(arguments: argparse.Namespace) -> int:
     more = arguments.number is None and progress.next_hint(exercise) != number
     if number < count or more:
         show.text()
-        show.text(f"The next one: gpukit hint {exercise.name}")
+        show.text(f"Next hint: gpukit hint {exercise.name}")
     return WELL
 
 
@@ -188,10 +188,10 @@ def reset(arguments: argparse.Namespace) -> int:
         show.data({"exercise": exercise.name, "file": exercise.answer, "kept": kept})
         return WELL
     if kept is not None:
-        show.text(f"Kept your old file as {_short(kept)}")
+        show.text(f"Your old file is kept as {_short(kept)}")
     show.text(f"{_short(exercise.answer)} is the starter again.")
     if in_cell:
-        show.text("The cell in your notebook stays; run it, and it is your answer again.")
+        show.text("The cell in your notebook stays; run it to make it your answer again.")
     if lost:
         show.note(f"`gpukit list` still shows the earlier grade: {lost}")
     return WELL

@@ -31,7 +31,7 @@ class TimeLimit:
 
     def cause(self) -> str:
         """Return the cause of a KeyboardInterrupt."""
-        return f"the {self.seconds:g} seconds of --timeout" if self.expired else stop.CTRL_C
+        return f"the --timeout of {self.seconds:g} seconds" if self.expired else stop.CTRL_C
 
     def __enter__(self) -> TimeLimit:
         stop.explain(self.cause)

@@ -76,7 +76,7 @@ def _say_folders(folders: list[Any]) -> None:
     for folder in folders:
         show.paragraph(f"{folder.path}: {_holding(folder)}")
     if any(folder.cache and folder.files for folder in folders):
-        show.paragraph("`gpukit doctor --clear` empties the caches; answers and grades stay.")
+        show.paragraph("`gpukit doctor --clear` empties the caches; it keeps answers and grades.")
 
 
 def _holding(folder: Any) -> str:
@@ -97,7 +97,7 @@ def _describe(machine: Any) -> None:
         ("gpukit", f"{_version()}, Python {_dots(machine.python)}"),
         ("machine", f"{system}, {machine.cores} core{'s' if machine.cores != 1 else ''}"),
         ("GPU", _gpus(machine)),
-        ("target", f"{machine.target}: {machine.reason}" if machine.reason else "none can be used"),
+        ("target", f"{machine.target}: {machine.reason}" if machine.reason else "none is usable"),
         ("first kernel", _kernel(machine)),
     ]
     rows += [("ranks", machine.ranks)] if machine.ranks else []
@@ -110,12 +110,12 @@ def _describe(machine: Any) -> None:
 
 def _gpus(machine: Any) -> str:
     if not machine.gpus:
-        return "none that answers"
+        return "none available"
     names = ", ".join(
         f"{gpu.name} ({gpu.gigabytes:.0f} GiB, compute capability {_dots(gpu.capability)})"
         for gpu in machine.gpus
     )
-    driver = f", driver for CUDA {_dots(machine.driver_cuda)}" if machine.driver_cuda else ""
+    driver = f", driver supports CUDA {_dots(machine.driver_cuda)}" if machine.driver_cuda else ""
     return names + driver
 
 
@@ -124,7 +124,7 @@ def _kernel(machine: Any) -> str:
         return show.paint("fails", "bad")
     if machine.numba_error or machine.target_error:
         return "not tried"
-    return show.paint("runs, and its answer is right", "good")
+    return show.paint("runs and returns the right result", "good")
 
 
 def _finding(finding: Any) -> None:
@@ -142,7 +142,7 @@ def _verdict(machine: Any, problems: list[Any], found: int) -> None:
         show.text(show.paint(f"{count} problem{'s' if count > 1 else ''} to fix.", "bad"))
         return
     notes = f" {found} note{'s' if found > 1 else ''} above." if found else ""
-    show.text(show.paint(f"All well: kernels run on the {machine.target} target.", "good") + notes)
+    show.text(show.paint(f"All good: kernels run on the {machine.target} target.", "good") + notes)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -85,9 +85,9 @@ def _of_an_exercise(
 def _no_launch(command: str, file: str, name: str, seen: Sequence[str]) -> NoReturn:
     from gpukit.standin.script import ScriptError
 
-    got = f"launches of {', '.join(dict.fromkeys(seen))} only" if seen else "no launch"
+    got = f"only launches of {', '.join(dict.fromkeys(seen))}" if seen else "no launch"
     raise ScriptError(
         f"{command}: expected a launch of {name or 'a kernel'} in {file}, got {got}. Call "
-        f"`{name or 'kernel'}[blocks, threads](...)` at the end of the file: the types of its "
-        "arguments decide its code."
+        f"`{name or 'kernel'}[blocks, threads](...)` at the end of the file: its argument types "
+        "determine its code."
     )

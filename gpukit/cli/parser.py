@@ -16,7 +16,7 @@ import gpukit
 from gpukit.cli.codes import MISUSE
 
 _EXIT_CODES = (
-    "Exit codes: 0 all well, 1 findings or failing tests, 2 misuse, 3 the machine's fault."
+    "Exit codes: 0 success, 1 findings or failing tests, 2 usage error, 3 problem of the machine."
 )
 _TARGETS = "GPUKIT_TARGET=auto|cuda|cpu|checked chooses where kernels run."
 
@@ -74,7 +74,7 @@ def read(line: Parser, argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def _meant(word: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(word, known, n=1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+    return f"Did you mean {close[0]}?" if close else f"Available: {', '.join(known)}."
 
 
 def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
@@ -95,8 +95,8 @@ def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
         misplaced = [word for word in misplaced if word not in text]
     for word in misplaced:
         show.note(
-            f"{word} stands after {arguments.script}, so it goes to the script. For "
-            f"{parser.prog}'s own {word}, write it before: {parser.prog} {word} ... "
+            f"{word} comes after {arguments.script}, so it is passed to the script. To pass it to "
+            f"{parser.prog}, write it before the script: {parser.prog} {word} ... "
             f"{arguments.script}"
         )
 
@@ -114,20 +114,20 @@ def _add(commands: Any, name: str, answer: str, text: str, *, json: bool = True)
     parser = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
     parser.set_defaults(command=answer)
     if json:
-        parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+        parser.add_argument("--json", action="store_true", help="print only JSON")
     return parser
 
 
 def _machine_commands(commands: Any) -> None:
-    text = "say what this machine is, what is wrong with it, and where gpukit writes"
+    text = "describe this machine, its problems, and the folders that gpukit writes to"
     _add(commands, "doctor", "machine.doctor", text).add_argument(
         "--clear",
         action="store_true",
-        help="empty the caches, which can be made again, and say what was removed",
+        help="empty the caches, which are refilled as needed, and list what was removed",
     )
     bench = _add(commands, "bench", "machine.bench", "time the kernels against NumPy")
-    bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
-    bench.add_argument("--quick", action="store_true", help="small sizes and little time")
+    bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or group (default: all)")
+    bench.add_argument("--quick", action="store_true", help="small sizes and short timings")
     bench.add_argument(
         "--seconds",
         type=_seconds,
@@ -136,13 +136,15 @@ def _machine_commands(commands: Any) -> None:
         help="time to spend on each kernel (default 1, with --quick 0.1)",
     )
     bench.add_argument(
-        "--simulator", action="store_true", help="time Numba's simulator too, on small launches"
+        "--simulator", action="store_true", help="also time Numba's simulator, on small launches"
     )
-    bench.add_argument("--plot", metavar="FILE", help="draw the ratios and a roofline into a PNG")
     bench.add_argument(
-        "--write", action="store_true", help="put the table of variants into ./README.md"
+        "--plot", metavar="FILE", help="plot the ratios and a roofline to a PNG file"
     )
-    text = "run a Python script, with `from numba import cuda` answered by gpukit"
+    bench.add_argument(
+        "--write", action="store_true", help="write the table of variants to ./README.md"
+    )
+    text = "run a Python script in which `from numba import cuda` imports gpukit"
     run = _add(commands, "run", "machine.run", text, json=False)
     _script(run)
     text = "run a script on several ranks, processes that train one model together"
@@ -161,22 +163,22 @@ def _machine_commands(commands: Any) -> None:
 
 
 def _watch_commands(commands: Any) -> None:
-    text = "run a script with every launch checked for races, bad accesses and unset memory"
+    text = "run a script and check its launches for races, invalid accesses, uninitialized memory"
     check = _add(commands, "check", "watch.check", text)
-    check.add_argument("--junit", metavar="FILE", help="write the findings as JUnit XML too")
-    check.add_argument("--html", metavar="FILE", help="write them as a page too")
+    check.add_argument("--junit", metavar="FILE", help="also write the findings as JUnit XML")
+    check.add_argument("--html", metavar="FILE", help="also write them as an HTML page")
     text = "run a script and count the memory traffic of its launches, line by line"
     profile = _add(commands, "profile", "watch.profile", text)
     profile.add_argument(
         "--occupancy",
         action="store_true",
-        help="compile for GPUs to count registers, where the cuda extra is installed",
+        help="compile for GPUs to count registers (needs a cuda extra)",
     )
-    text = "run a script and write pages that step through its launches"
+    text = "run a script and write HTML pages that step through its launches"
     play = _add(commands, "play", "watch.play", text)
-    play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default gpukit-play")
+    play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default: gpukit-play")
     play.add_argument(
-        "--launches", type=_count, default=5, metavar="N", help="record the first N (default 5)"
+        "--launches", type=_count, default=5, metavar="N", help="launches to record (default: 5)"
     )
     for parser in (check, profile, play):
         parser.add_argument(
@@ -184,7 +186,7 @@ def _watch_commands(commands: Any) -> None:
             type=_seconds,
             default=None,
             metavar="S",
-            help="stop the script after S seconds, say how far it came, and exit with 1",
+            help="stop the script after S seconds, say how far it got, and exit with 1",
         )
         _script(parser)
 
@@ -203,15 +205,15 @@ def _code_commands(commands: Any) -> None:
             type=_arch,
             default=(9, 0),
             metavar="sm_NN",
-            help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",
+            help="target architecture: sm_75, sm_80, sm_90 (the default), sm_100",
         )
-    text = "compile the kernels for GPUs and refuse spills, float64 by accident, narrow loads"
+    text = "compile the kernels for GPUs; reject register spills, accidental float64, narrow loads"
     gate = _add(commands, "codegen", "code.codegen", text)
-    gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
+    gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or group (default: all)")
     gate.add_argument(
-        "--arch", type=_arch, metavar="sm_NN", help="compile for this one only; all if none"
+        "--arch", type=_arch, metavar="sm_NN", help="compile for this one only (default: all)"
     )
-    gate.add_argument("--write", metavar="FILE", help="write what was found as JSON")
+    gate.add_argument("--write", metavar="FILE", help="write the results as JSON")
 
 
 def _script(parser: Any) -> None:
@@ -219,46 +221,44 @@ def _script(parser: Any) -> None:
         "-m",
         dest="module",
         action="store_true",
-        help="SCRIPT.py is the name of a module, as after `python -m`",
+        help="SCRIPT.py is the name of a module, as in `python -m`",
     )
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument(
         "arguments",
         nargs=argparse.REMAINDER,
         metavar="...",
-        help="what the script finds in sys.argv",
+        help="arguments of the script, its sys.argv",
     )
 
 
 def _learner_commands(commands: Any) -> None:
-    text = "make a workbook, your own copy of the lessons and exercises, in a folder"
+    text = "create a workbook, your own copy of the lessons and exercises, in a folder"
     start = _add(commands, "start", "start.start", text)
     start.add_argument("folder", metavar="FOLDER", help="a new folder, or your workbook")
     start.add_argument(
         "--update",
         action="store_true",
-        help="renew what you have not changed in your workbook, and say what stays",
+        help="update the files that you have not changed, and list those that are kept",
     )
     # `make lab` opens the workbook itself, and need not say how.
     start.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
-    _add(commands, "list", "learner.list_exercises", "list the exercises and how far you are")
-    test = _add(commands, "test", "learner.test", "run your answer to an exercise and explain it")
+    _add(commands, "list", "learner.list_exercises", "list the exercises and your progress")
+    text = "grade your answer to an exercise and explain the result"
+    test = _add(commands, "test", "learner.test", text)
     _name(test)
-    test.add_argument("--file", metavar="F", help="test this file, or its cell in a notebook")
+    test.add_argument("--file", metavar="F", help="grade this file, or its cell in a notebook")
     hint = _add(
-        commands, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all"
+        commands, "hint", "learner.hint", "show a hint: 1 asks a question, 3 is nearly the answer"
     )
     _name(hint)
-    hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next one")
-    _name(
-        _add(
-            commands, "reset", "learner.reset", "put your answer back to the starter; keep the old"
-        )
-    )
+    hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next hint")
+    text = "reset your answer to the starter; the old file is kept"
+    _name(_add(commands, "reset", "learner.reset", text))
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="an exercise, as `gpukit list` names it")
+    parser.add_argument("name", metavar="NAME", help="an exercise, as listed by `gpukit list`")
 
 
 def _count(text: str) -> int:
@@ -277,7 +277,7 @@ def _number(text: str) -> int:
 def _arch(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(?:sm_|compute_)?(\d+)\.?(\d)", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"expected one such as sm_90, got {text}")
+        raise argparse.ArgumentTypeError(f"expected an architecture such as sm_90, got {text}")
     return int(match[1]), int(match[2])
 
 

@@ -36,11 +36,11 @@ def start(arguments: argparse.Namespace) -> int:
 def _made(changes: workbook.Changes) -> str:
     lessons = sum(name.endswith(".ipynb") for name in changes.added)
     exercises = sum(name.endswith("/task.md") for name in changes.added)
-    return f"Made your workbook {changes.folder}: {lessons} lessons, {exercises} exercises."
+    return f"Created your workbook {changes.folder}: {lessons} lessons, {exercises} exercises."
 
 
 def _changed(changes: workbook.Changes) -> str:
-    done = {"Added": len(changes.added), "Renewed": len(changes.renewed)}
+    done = {"Added": len(changes.added), "Updated": len(changes.renewed)}
     words = [f"{action} {count} file{_s(count)}." for action, count in done.items() if count]
     return f"Your workbook {changes.folder}: {' '.join(words) or 'nothing new.'}"
 
@@ -49,18 +49,18 @@ def _say_what_stays(changes: workbook.Changes) -> None:
     """Name the files that are not of this version, and how to get that version."""
     if changes.answers:
         count = len(changes.answers)
-        show.text(f"Copied {count} file{_s(count)} that you had in the project's exercises.")
+        show.text(f"Copied {count} file{_s(count)} of yours from the project's exercises.")
     if changes.old:
         count = len(changes.old)
         again = f"gpukit start --update {changes.folder}"
         show.text(f"There are new versions of {count} file{_s(count)}. To get them: {again}")
     if changes.left:
-        show.text("You have changed or run these, so they stay; there is a new version of each:")
+        show.text("You have changed or run these, so they are kept; each has a new version:")
         for name in changes.left:
             show.text(f"  {name}")
-        show.text("To get it beside yours: rename yours, then update again.")
+        show.text("To get the new version too, rename yours and update again.")
     if changes.dropped:
-        show.text("No longer part of the book; yours to keep or to delete:")
+        show.text("These are no longer part of the book; keep or delete them:")
         for name in changes.dropped:
             show.text(f"  {name}")
 

@@ -30,7 +30,7 @@ def check(arguments: argparse.Namespace) -> int:
         ran = _run("check", arguments)
     report = merge(reports)
     if ran.stopped:
-        report.notes.append(f"{ran.stopped}; what it would have done after that was not checked.")
+        report.notes.append(f"{ran.stopped}; nothing after that was checked.")
     if arguments.json:
         show.text(report.to_json())
     elif reports or (ran.stopped and not ran.failed):
@@ -57,7 +57,7 @@ def _what_to_launch(script: Path) -> str:
     exercise = catalogue.worked_on_in(script.parent)
     if exercise:
         file = "" if script.resolve() == exercise.answer.resolve() else f" --file {script}"
-        return f"It is an answer to an exercise: `gpukit test {exercise.name}{file}` launches it."
+        return f"It answers an exercise: launch it with `gpukit test {exercise.name}{file}`."
     return (
         "Call its kernels at the end of the script, `kernel[blocks, threads](...)`, or check a "
         "script that imports it. For an answer to an exercise: `gpukit test NAME --file FILE`."
@@ -102,7 +102,7 @@ def play(arguments: argparse.Namespace) -> int:
     from gpukit.checked.report import merge
 
     folder = Path(arguments.folder)
-    files.check_folder(folder, "name one that you may write to with --folder")
+    files.check_folder(folder, "choose one that you can write to with --folder")
     earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, output_aside(arguments.json):
         ran = _run("play", arguments)
@@ -141,18 +141,18 @@ class _Ran:
     def nothing(self) -> str:
         """Why nothing was recorded."""
         if self.failed:
-            return "the script stopped with an error before a launch was done."
+            return "the script stopped with an error before it launched a kernel."
         if self.stopped:
-            return "no launch was done."
+            return "no launch was completed."
         if self.own:
-            return f"all launches of the script are done by {' and '.join(self.own)}."
+            return f"all launches of the script are made by {' and '.join(self.own)}."
         return "the script launched no kernel."
 
     def explained(self, done: str) -> int:
         """Say on standard error why not all was counted or recorded; return the exit code."""
         if self.stopped and not self.failed:
             launch = f"{self.launch}: it was not {done}. " if self.launch else ""
-            after = f"what it would have done after that was not {done}."
+            after = f"nothing after that was {done}."
             sys.stderr.write(f"Note: {launch}{self.stopped}; {after}\n")
         return self.code
 

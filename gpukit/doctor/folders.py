@@ -62,7 +62,7 @@ def _caches() -> list[tuple[str, Path, list[Path]]]:
     found = []
     with contextlib.suppress(OSError):  # there may be no folder for temporary files
         shown = Path(tempfile.gettempdir())
-        found = [("pages that Player.open() has shown", shown, _listed(shown, "gpukit-*.html"))]
+        found = [("pages opened by Player.open()", shown, _listed(shown, "gpukit-*.html"))]
     kernels, checker = cache_folder.folder(), cache_folder.checker_folder()
     if kernels is not None and checker is not None:
         named = [p for p in _listed(kernels) if _KERNEL.fullmatch(p.name) and p.is_file()]

@@ -11,7 +11,7 @@ _STATUS = {
     304: "the operating system refused a call; in a sandbox /sys may be missing",
     803: "its two halves have different versions, as after an update without a restart",
     804: "this driver is too old for the CUDA compatibility libraries installed",
-    999: "an unknown error, often cured by a restart",
+    999: "an unknown error, often fixed by a restart",
 }
 
 
@@ -28,7 +28,7 @@ def driver_missing(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "driver-missing",
-        "There seems to be an NVIDIA GPU, but its driver library (libcuda) is not there.",
+        "There seems to be an NVIDIA GPU, but its driver library (libcuda) was not found.",
         fix,
     )
 
@@ -69,7 +69,7 @@ def cuda_package_missing(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "cuda-package-missing",
-        "A GPU answers, but neither numba-cuda nor "
+        "A GPU is available, but neither numba-cuda nor "
         "numba-cuda-mlir is installed, so kernels run on the CPU.",
         install_cuda(machine),
     )
@@ -88,7 +88,7 @@ def driver_against_toolkit(machine: Machine) -> Finding | None:
     return Finding(
         "problem" if older_major or machine.kernel_error else "note",
         "driver-older-than-toolkit",
-        f"The driver is for CUDA {driver}, the compiler libraries are CUDA {toolkit}: kernels "
+        f"The driver supports CUDA {driver}, the compiler libraries are CUDA {toolkit}: kernels "
         "may fail with CUDA_ERROR_UNSUPPORTED_PTX_VERSION.",
         install_cuda(machine) if can_step_back else "Install a newer NVIDIA driver.",
     )
@@ -103,7 +103,7 @@ def libraries_missing(machine: Machine) -> Finding | None:
     return Finding(
         "problem" if machine.kernel_error else "note",
         "libraries-missing",
-        f"numba-cuda needs {listed}, of which no wheel is installed.",
+        f"numba-cuda needs {listed}, for which no wheel is installed.",
         install_cuda(machine),
     )
 

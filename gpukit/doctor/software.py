@@ -17,9 +17,8 @@ def python_version(machine: Machine) -> Finding | None:
     return Finding(
         "problem",
         "python-version",
-        f"Python {'.'.join(map(str, machine.python))} is outside "
-        "3.10 to 3.14, for which Numba is made.",
-        "Install Python 3.12 and make a new environment: python3.12 -m venv .venv",
+        f"Numba supports Python 3.10 to 3.14; this is {'.'.join(map(str, machine.python))}.",
+        "Install Python 3.12 and create a new environment: python3.12 -m venv .venv",
     )
 
 
@@ -31,7 +30,7 @@ def python_bits(machine: Machine) -> Finding | None:
         "problem",
         "python-bits",
         "This is a 32-bit Python; Numba needs 64 bits.",
-        "Install the 64-bit Python from python.org and make a new environment.",
+        "Install the 64-bit Python from python.org and create a new environment.",
     )
 
 
@@ -42,7 +41,7 @@ def python_free_threaded(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "python-free-threaded",
-        "This is a free-threaded Python, on which gpukit is not tested.",
+        "This is a free-threaded Python, on which gpukit is untested.",
         "Use the ordinary build: python3.14, not python3.14t",
     )
 
@@ -54,8 +53,8 @@ def python_translated(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "python-translated",
-        "This Intel Python runs translated on Apple silicon: everything is slower.",
-        "Install the arm64 Python from python.org and make a new environment.",
+        "This Intel Python runs under Rosetta on Apple silicon: everything is slower.",
+        "Install the arm64 Python from python.org and create a new environment.",
     )
 
 
@@ -67,7 +66,7 @@ def shadowed_package(machine: Machine) -> Finding | None:
     return Finding(
         "problem",
         "shadowed-package",
-        f"Files in this folder hide packages: {listed}.",
+        f"Files in this folder shadow packages: {listed}.",
         f"Rename: {listed}",
     )
 
@@ -113,8 +112,8 @@ def numpy_against_numba_cuda(machine: Machine) -> Finding | None:
         "note",
         "numpy-with-numba-cuda",
         f"numba-cuda {machine.packages['numba-cuda']} calls np.row_stack, which numpy "
-        f"{machine.packages['numpy']} no longer has. gpukit puts it back; in programs that import "
-        "numba.cuda themselves no kernel compiles.",
+        f"{machine.packages['numpy']} no longer has. gpukit restores it; in programs that import "
+        "numba.cuda directly no kernel compiles.",
         'python -m pip install "numpy<2.5"',
     )
 
@@ -129,7 +128,7 @@ def lab_missing(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "lab-missing",
-        f"The notebooks need {', '.join(missing)}, not installed.",
+        f"Not installed, but needed by the notebooks: {', '.join(missing)}.",
         f"python -m pip install {' '.join(missing)}",
     )
 

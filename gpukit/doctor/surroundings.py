@@ -29,7 +29,7 @@ def simulator_on(machine: Machine) -> Finding | None:
         "problem" if machine.gpus else "note",
         "simulator-on",
         "NUMBA_ENABLE_CUDASIM is "
-        "set: code that uses numba.cuda itself runs in Numba's simulator, not on a GPU.",
+        "set: code that uses numba.cuda directly runs in Numba's simulator, not on a GPU.",
         unset(machine, "NUMBA_ENABLE_CUDASIM"),
     )
 
@@ -65,7 +65,7 @@ def cache_writable(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "cache-read-only",
-        f"Compiled kernels cannot be kept in "
+        f"Compiled kernels cannot be cached in "
         f"{machine.cache_folder} ({machine.cache_error}): the first launch is slow in "
         "every new process.",
         "export GPUKIT_CACHE_DIR=/a/folder/you/may/write",
@@ -79,8 +79,8 @@ def temporary_folder(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "no-temporary-folder",
-        "There is no folder for temporary files that can be written to, as `%%exercise` and the "
-        f"GPU compiler need: {machine.temporary_error}.",
+        "There is no writable folder for temporary files, which `%%exercise` and the GPU compiler "
+        f"need: {machine.temporary_error}.",
         "export TMPDIR=/a/folder/you/may/write",
     )
 
@@ -92,7 +92,7 @@ def one_core(machine: Machine) -> Finding | None:
     return Finding(
         "note",
         "one-core",
-        "Only one core may be used: blocks run one after the other.",
+        "Only one core is available: blocks run one after the other.",
         "Give the container or the virtual machine more cores.",
     )
 

@@ -43,7 +43,7 @@ class Report(NamedTuple):
         if not self.held:
             return self.reason
         return (
-            f"{self.reason} Imported earlier, these modules still hold the old one: "
+            f"{self.reason} These modules were imported earlier and still use the old one: "
             + ", ".join(self.held)
         )
 
@@ -69,7 +69,8 @@ def install(*, children: bool = False) -> Report:
     """
     active = target.active()
     if active.name == "cuda":
-        return Report(False, f"gpukit does not stand in: the target is a GPU ({active.reason}).")
+        why = f"the target is a GPU ({active.reason})"
+        return Report(False, f"gpukit does not stand in for numba.cuda: {why}.")
     if children:
         _export()
     if state.finder is None:

@@ -67,7 +67,7 @@ def find(path: str, command: str = "run") -> Path:
     if script.is_dir() and not (script / "__main__.py").exists():
         raise ScriptError(
             f"{command}: expected a Python script, got {path!r}, a folder without "
-            "__main__.py. Name the script in it that is to be run."
+            "__main__.py. Name the script in it to run."
         )
     if script.suffix == ".py" and not script.is_dir():
         _look_at_encoding(script, command)

@@ -100,7 +100,7 @@ def add_options(parser: Any) -> None:
         "--gpukit-as-simulator",
         action="store_true",
         default=os.environ.get(VARIABLE) == "1",
-        help="take the place of Numba's CUDA simulator, and run tests that only it must skip",
+        help="act as Numba's CUDA simulator, and run the tests that only it must skip",
     )
     group.addoption(
         "--gpukit-run-skipped",

@@ -51,7 +51,7 @@ def test_an_invalid_arch_is_a_usage_error(capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["sass", "saxpy", "--arch", "hopper"])
     assert stop.value.code == 2
-    assert "expected one such as sm_90, got hopper" in capsys.readouterr().err
+    assert "expected an architecture such as sm_90, got hopper" in capsys.readouterr().err
 
 
 def test_an_unknown_kernel_is_a_usage_error_with_a_suggestion(compiled, capsys):

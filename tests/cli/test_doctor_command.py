@@ -14,7 +14,7 @@ def test_doctor_prints_the_target_and_that_no_problem_was_found(monkeypatch, cap
     words = capsys.readouterr().out
     assert "target" in words
     assert "cpu: no GPU" in words
-    assert "All well" in words
+    assert "All good" in words
 
 
 def test_doctor_exits_with_1_and_the_fix_when_there_is_a_problem(monkeypatch, capsys):

@@ -32,7 +32,7 @@ def test_list_json_contains_every_exercise(shelf, capsys):
 def test_the_first_test_creates_the_answer_file(shelf, capsys):
     assert cli.main(["test", "guarded_map"]) == 1
     words = capsys.readouterr().out
-    assert "Made your file" in words
+    assert "Created your file" in words
     folder = shelf / "01_threads_blocks_grid" / "guarded_map"
     assert (folder / "answer.py").read_text() == (folder / "starter.py").read_text()
 
@@ -55,7 +55,7 @@ def test_a_wrong_answer_exits_with_1_and_points_to_a_hint(shelf, capsys):
     file.write_text(file.read_text().replace("np.float32(32)", "np.float32(23)"))
     assert cli.main(["test", "guarded_map"]) == 1
     words = capsys.readouterr().out
-    assert "The smallest that fails: celsius (1,) float32" in words
+    assert "Smallest failing case: celsius (1,) float32" in words
     assert "expected" in words
     assert "Stuck? gpukit hint guarded_map" in words
 
@@ -80,7 +80,7 @@ def test_hint_shows_one_hint_and_how_to_get_the_next(shelf, capsys):
     assert cli.main(["hint", "block_sum"]) == 0
     words = capsys.readouterr().out
     assert words.startswith("Hint 1 of 3")
-    assert "The next one: gpukit hint block_sum\n" in words
+    assert "Next hint: gpukit hint block_sum\n" in words
 
 
 def hints(exercise, capsys):
@@ -115,7 +115,7 @@ def test_hints_start_again_after_a_reset(shelf, capsys):
 def test_rows_of_many_words_fit_80_columns(shelf, capsys, monkeypatch):
     from gpukit.course import grade
 
-    words = "threads of a warp that take part when it reads or writes x: 1.25, asked at least 16"
+    words = "active threads per warp access to x: 1.25, required: at least 16"
 
     def run(exercise, file, watch, notice):
         watch(grade.Row(words, "but"))
@@ -132,7 +132,7 @@ def test_rows_of_many_words_fit_80_columns(shelf, capsys, monkeypatch):
 
 def test_the_last_hint_does_not_announce_another(shelf, capsys):
     cli.main(["hint", "block_sum", "3"])
-    assert "The next one" not in capsys.readouterr().out
+    assert "Next hint" not in capsys.readouterr().out
 
 
 def test_reset_restores_the_starter_and_keeps_the_old_file(shelf, capsys):

@@ -68,8 +68,8 @@ def test_output_to_a_full_disk_is_one_sentence_and_the_environment_exit_code(com
         )
     assert done.returncode == 3
     assert " ".join(done.stderr.split()) == (
-        "gpukit: error: cannot write the output: no space left on device. Make room on the disk "
-        "that it goes to."
+        "gpukit: error: cannot write the output: no space left on device. Free some space "
+        "on that disk."
     )
 
 
@@ -80,4 +80,4 @@ def test_a_missing_temporary_folder_is_reported_in_one_sentence(monkeypatch, cap
     monkeypatch.setattr("tempfile.gettempdir", nowhere)
     monkeypatch.setattr(parser, "command", lambda name: lambda _arguments: nowhere())
     assert cli.main(["list"]) == 3
-    assert "Set TMPDIR to one that you may write to" in capsys.readouterr().err
+    assert "Set TMPDIR to a folder that you can write to" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_no_arguments_show_the_help(capsys):
         (["bench", "--seconds", "x"], "expected seconds between 0 and 3600, got 'x'"),
         (["play", "--launches", "2.5", "a.py"], "expected a whole number, 1 or more, got '2.5'"),
         (["hint", "block_sum", "x"], "expected a whole number, got 'x'"),
-        (["ptx", "--arch", "x", "matmul_tiled"], "expected one such as sm_90, got x"),
+        (["ptx", "--arch", "x", "matmul_tiled"], "expected an architecture such as sm_90, got x"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

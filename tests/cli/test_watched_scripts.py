@@ -20,7 +20,7 @@ def test_help_says_what_the_command_does(command, capsys):
     words = " ".join(capsys.readouterr().out.split())
     assert f"usage: gpukit {command}" in words
     assert "SCRIPT.py" in words
-    assert "print JSON and nothing else" in words
+    assert "print only JSON" in words
 
 
 @pytest.mark.parametrize("command", ["run", *COMMANDS])
@@ -36,7 +36,7 @@ def test_a_missing_script_exits_with_2_and_one_sentence(command, capsys):
 def test_failure_before_the_first_launch_is_not_reported_as_no_launch(command, script, capsys):
     assert cli.main([command, script("fill_kernel[3, 32](out.tolist())")]) == 1
     shown = capsys.readouterr()
-    assert "stopped with an error before a launch was done" in shown.out
+    assert "stopped with an error before it launched a kernel" in shown.out
     assert "no kernel" not in shown.out
 
 
@@ -77,7 +77,7 @@ def test_launches_that_the_script_itself_checks_are_not_reported_as_no_launch(
     words = " ".join(capsys.readouterr().out.split())
     assert "no kernel" not in words
     counted = command == "check" and own != "profile"
-    assert (f"all launches of the script are done by gpukit.{own}." in words) is not counted
+    assert (f"all launches of the script are made by gpukit.{own}." in words) is not counted
 
 
 def test_a_check_in_the_script_that_raises_counts_as_a_launch(script, capsys):
@@ -90,7 +90,7 @@ def test_a_check_in_the_script_that_raises_counts_as_a_launch(script, capsys):
     """
     cli.main(["profile", script(text)])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "all launches of the script are done by gpukit.profile" in shown
+    assert "all launches of the script are made by gpukit.profile" in shown
 
 
 @pytest.mark.parametrize("command", COMMANDS)

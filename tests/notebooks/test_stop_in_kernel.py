@@ -105,6 +105,6 @@ def test_stop_ends_the_grading_of_a_cell_and_saves_nothing(kernel, tmp_path):
     grading = "get_ipython().run_cell_magic('exercise', 'zip_add', 'while True: pass')"
     (error,) = errors(run(kernel, grading, stop=True))
     assert_is_short_interrupt(error)
-    assert error["evalue"] == "%%exercise zip_add was stopped by Ctrl-C: nothing was kept"
+    assert error["evalue"] == "%%exercise zip_add was stopped by Ctrl-C: nothing was saved"
     assert list(shelf.glob("*/zip_add/answer*")) == []
     assert errors(run(kernel, "%exercise zip_add")) == []

@@ -67,7 +67,7 @@ SITUATIONS = [
         "page to play in the place of another file",
         "play --folder taken script.py",
         3,
-        ("exists and is no page of fill_kernel", "Choose another name"),
+        ("exists and is not a page of fill_kernel", "Choose another name"),
         never=("Nothing was recorded",),
     ),
     Situation(
@@ -151,7 +151,7 @@ SITUATIONS = [
         "a folder that was deleted",
         "list",
         3,
-        ("the folder that you are in is gone",),
+        ("the current folder no longer exists",),
         "folder_gone",
     ),
     # ---- arguments that do not exist, or in the wrong place ----
@@ -183,14 +183,14 @@ SITUATIONS = [
         "check own_json.py --json",
         0,
         ("No findings",),
-        never=("stands after",),
+        never=("comes after",),
     ),
     Situation(
         "an option after two dashes",
         "check script.py -- --json",
         0,
         ("No findings",),
-        never=("stands after",),
+        never=("comes after",),
     ),
     Situation(
         "PTX of a file without the compiler",
@@ -252,14 +252,14 @@ SITUATIONS = [
         "cases of an exercise with a fault",
         f"test {EXERCISE}",
         2,
-        ("cases.py:5", f"the cases of {EXERCISE} cannot be made: IndexError", "not to blame"),
+        ("cases.py:5", f"the cases of {EXERCISE} cannot be created: IndexError", "not the cause"),
         "faulty_cases",
     ),
     Situation(
         "cases of an exercise with a fault, as JSON",
         f"test {EXERCISE} --json",
         2,
-        ("cases.py:5", "not to blame"),
+        ("cases.py:5", "not the cause"),
         "faulty_cases",
     ),
     Situation(

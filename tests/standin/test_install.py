@@ -42,7 +42,7 @@ def test_report_names_modules_that_reference_the_old_namespace():
     import gpukit.standin as s
     print(s.install())
     """
-    assert "still hold the old one" in python(code)
+    assert "still use the old one" in python(code)
 
 
 def test_uninstall_restores_the_installed_namespace():
