@@ -101,7 +101,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Measure and print, or write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", help="kernels; all if none")
+    parser.add_argument("names", nargs="*", help="kernels (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write docs/checking.md and JSON")

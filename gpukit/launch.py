@@ -106,7 +106,7 @@ def pick(function: str, variants: tuple[Variant, ...], name: str) -> Variant:
     names = ", ".join(repr(variant.name) for variant in variants)
     now = name.replace("vectorised", "vectorized").replace("wide", "vectorized")
     if now != name and any(variant.name == now for variant in variants):  # until the next release
-        message = f"{function}: the variant {name!r} is called {now!r} now."
+        message = f"{function}: the variant {name!r} is now called {now!r}."
         warnings.warn(message, DeprecationWarning, stacklevel=4)
         return pick(function, variants, now)
     raise ValueError(f"{function}: expected variant to be one of {names}, got {name!r}. Pick one.")
@@ -178,7 +178,7 @@ def check_grid(function: str, grid: tuple[int, ...]) -> None:
     if any(map(operator.gt, grid, GRID_LIMIT)):
         raise errors.LaunchError(
             f"{function}: expected a grid of at most {GRID_LIMIT} blocks (x, y, z), got {grid}. "
-            "Split the array and call it on the parts."
+            "Split the array and call the function on each part."
         )
 
 
@@ -247,8 +247,8 @@ def check_gpu(function: str, variant: Variant) -> None:
         wanted = f"{least[0]}.{least[1]} {'and no other' if least == most else 'or more'}"
         raise errors.LaunchError(
             f"{function}: expected a GPU of compute capability {wanted} for variant "
-            f"{variant.name!r}, got {found[0]}.{found[1]}. Pick a variant without such tensor "
-            "cores."
+            f"{variant.name!r}, got {found[0]}.{found[1]}. Pick a variant that does not need "
+            "these tensor cores."
         )
 
 

@@ -323,7 +323,7 @@ def _rename(function: str, keywords: dict[str, Any]) -> None:
     """Give a keyword `rung` its new name, `variant`; the old one goes with the next release."""
     if "rung" in keywords:
         warnings.warn(
-            f"{function}: rung= is called variant= now. Write variant={keywords['rung']!r}.",
+            f"{function}: rung= is now called variant=. Write variant={keywords['rung']!r}.",
             DeprecationWarning,
             stacklevel=3,
         )

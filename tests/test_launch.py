@@ -255,5 +255,5 @@ def test_a_grid_above_a_gpus_limits_is_refused_with_the_name_of_the_function():
 @pytest.mark.parametrize("old", ["sum_wide", "sum_vectorised"])
 def test_the_old_name_of_a_variant_works_and_warns(old):
     variant = launch.Variant("sum_vectorized", None, None, None, 32)
-    with pytest.warns(DeprecationWarning, match=f"{old}. is called .sum_vectorized. now"):
+    with pytest.warns(DeprecationWarning, match=f"{old}. is now called .sum_vectorized."):
         assert launch.pick("sum", (variant,), old) is variant

@@ -172,6 +172,6 @@ def test_the_docstring_has_the_dtypes_of_each_array():
 def test_the_old_name_of_variant_works_and_warns(function, arrays, variant):
     inputs = [ones(3, 3), ones(3, 3)] if function is gpukit.matmul else [ones(3, 3), ones(3)]
     inputs = inputs if arrays == 2 else [ones(3)]
-    with pytest.warns(DeprecationWarning, match="rung= is called variant= now"):
+    with pytest.warns(DeprecationWarning, match="rung= is now called variant="):
         result = function(*inputs, rung=variant)
     np.testing.assert_array_equal(result, function(*inputs, variant=variant))

@@ -42,7 +42,7 @@ def _error(asm: str, frame: FrameType | None) -> errors.Unsupported:
         place = _place(frame.f_locals.get("self"))
         frame = frame.f_back
     return errors.Unsupported(
-        f"{name} uses inline assembly, which only a GPU can run: {asm.strip()[:60]!r}.",
+        f"{name} uses inline assembly, which runs only on a GPU: {asm.strip()[:60]!r}.",
         **place,
         fix="call a function of math or cuda.libdevice that does the same, "
         "or run this kernel on a GPU (GPUKIT_TARGET=cuda)",

@@ -31,7 +31,7 @@ RULE = (
     "on a GPU."
 )
 FIX = (
-    "leave it out, and step through the threads with gpukit.play(kernel)[grid, block](*args), or "
+    "remove it, and step through the threads with gpukit.play(kernel)[grid, block](*args), or "
     "with `gpukit play SCRIPT.py`; or print there: print(cuda.grid(1), ...)"
 )
 

@@ -312,7 +312,7 @@ def _check_local_memory(unit: Unit, size: int) -> None:
             unit,
             unit.tree,
             f"The local arrays of {unit.name} take {size} bytes per thread; "
-            f"a thread may have {shapes.MAX_LOCAL}.",
+            f"a thread may have at most {shapes.MAX_LOCAL}.",
             "use smaller arrays, or pass them in",
         )
 

@@ -79,7 +79,7 @@ _FIX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Nonlocal: ("nonlocal", "pass an array to the kernel and write to it"),
     ast.JoinedStr: ("an f-string", "print the parts: print('i =', i)"),
     ast.NamedExpr: (":=", "write the assignment as a statement of its own"),
-    ast.Delete: ("del", "leave it out; a kernel's variables end with its thread"),
+    ast.Delete: ("del", "remove it; a kernel's variables end with its thread"),
     ast.Match: ("match", "write if, elif and else"),
     ast.AsyncFunctionDef: ("an async function", "kernels are not coroutines"),
     ast.AsyncFor: ("async for", "kernels are not coroutines"),
@@ -246,5 +246,5 @@ def check_loops(unit: Unit) -> None:
                 node,
                 "This loop never ends: its condition is always true, and it has no "
                 "break and no return.",
-                "leave it with break, or give it a condition that becomes false",
+                "exit it with break, or use a condition that becomes false",
             )

@@ -51,7 +51,7 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
             unit,
             node,
             f"A cuda.local.array of {size} bytes is too large: a thread may have "
-            f"{MAX_LOCAL} bytes of local memory.",
+            f"at most {MAX_LOCAL} bytes of local memory.",
             "use a smaller array, or pass one in",
         )
     return shape, dtype

@@ -121,7 +121,7 @@ def __getattr__(name: str) -> Any:
     if found is None:
         raise AttributeError(
             f"module 'gpukit.cuda' has no attribute {name!r}: neither CUDA Python nor gpukit "
-            "has this name, or the CPU target does not have it yet"
+            "has this name, or the CPU target does not support it yet"
         )
     globals()[name] = found
     return found

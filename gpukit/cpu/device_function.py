@@ -39,7 +39,7 @@ class DeviceFunction:
     def __getitem__(self, _: Any) -> Any:
         raise errors.TargetError(
             f"Cannot compile a device function as a kernel: {self.py_func.__name__} cannot be "
-            "launched. Leave device=True out to make it a kernel."
+            "launched. Remove device=True to make it a kernel."
         )
 
     def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:

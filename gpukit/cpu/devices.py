@@ -54,7 +54,7 @@ class Device:
     def __getattr__(self, name: str) -> int:
         near = difflib.get_close_matches(name, [*ATTRIBUTES, "MULTIPROCESSOR_COUNT"], 3, 0.75)
         raise AttributeError(
-            f"{name}: CUDA has no device attribute of this name."
+            f"{name}: CUDA has no device attribute with this name."
             + f" Did you mean {' or '.join(near)}?" * bool(near)
         )
 

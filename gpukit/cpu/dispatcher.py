@@ -55,7 +55,8 @@ def jit(func_or_sig: Any = None, **options: Any) -> Any:
     """
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
-        raise TypeError(f"cuda.jit has no option {unknown[0]!r}; it knows {sorted(_OPTIONS)}")
+        known = sorted(_OPTIONS)
+        raise TypeError(f"cuda.jit has no option {unknown[0]!r}; expected one of {known}")
     checks.check(options)
     if func_or_sig is None or _is_signature(func_or_sig):
         signatures = _signature_list(func_or_sig)
@@ -192,7 +193,7 @@ class Kernel:
     def inspect_sass(self, signature: Any = None) -> Any:
         """Raise: SASS is the machine code of NVIDIA GPUs."""
         raise errors.TargetError(
-            "inspect_sass needs the CUDA toolkit: the cpu target makes this machine's code, "
+            "inspect_sass needs the CUDA toolkit: the cpu target generates this machine's code, "
             "see inspect_asm() and gpukit.explain(kernel, *arguments)."
         )
 

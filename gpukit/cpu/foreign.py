@@ -169,7 +169,7 @@ def resolve(name: str, link: Any) -> str:
     except AttributeError as error:
         files = ", ".join(source.name for source in sources)
         raise errors.TargetError(
-            f'declare_device({name!r}): expected a function of that name in extern "C", '
+            f'declare_device({name!r}): expected a function with that name in extern "C", '
             f"the sources ({files}) have none."
         ) from error
     return symbol
@@ -180,7 +180,7 @@ def _nothing_linked(name: str) -> errors.TargetError:
     if _linked.get():
         return _made_for_gpu(f"declare_device({name!r})", _linked.get()[0])
     return errors.TargetError(
-        f"declare_device({name!r}): expected link= with CUDA C++ source, got none. Give the file "
+        f"declare_device({name!r}): expected link= with CUDA C++ source, got none. Pass the file "
         "to declare_device or to the kernel's cuda.jit(link=[...]), or write the function in "
         "Python with @cuda.jit(device=True)."
     )
@@ -214,16 +214,16 @@ def _source(item: Any) -> _Source:
 def _made_for_gpu(who: str, item: Any) -> errors.TargetError:
     what = Path(item).name if isinstance(item, (str, os.PathLike)) else type(item).__name__
     return errors.TargetError(
-        f"{who}: {what} holds code made for a GPU. On the CPU target only CUDA C++ source can be "
-        "linked: give that, write the function in Python with @cuda.jit(device=True), or run on a "
-        "GPU (GPUKIT_TARGET=cuda)."
+        f"{who}: {what} contains code compiled for a GPU. On the CPU target only CUDA C++ source "
+        "can be linked: pass that, write the function in Python with @cuda.jit(device=True), or "
+        "run on a GPU (GPUKIT_TARGET=cuda)."
     )
 
 
 def _no_file(who: str, item: Any) -> errors.TargetError:
     return errors.TargetError(
-        f"{who}: expected a file to link, there is none at {os.fspath(item)!r} (looked in "
-        f"{Path.cwd()}). Give its path from there, or an absolute one."
+        f"{who}: expected a file to link, but {os.fspath(item)!r} does not exist (current folder: "
+        f"{Path.cwd()}). Pass a path relative to that folder, or an absolute one."
     )
 
 

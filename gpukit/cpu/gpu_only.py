@@ -8,16 +8,16 @@ from typing import Any, NoReturn
 from gpukit import errors
 
 _PTX = (
-    "it makes code for a GPU. Read the loops that the kernel became with "
-    "gpukit.explain(kernel, *args), or install numba-cuda and use the cuda target."
+    "it generates code for a GPU. Use gpukit.explain(kernel, *args) to read the loops that the "
+    "kernel became, or install numba-cuda and use the cuda target."
 )
 _LINK = (
-    "it links code made for a GPU. Give declare_device CUDA C++ source, write the function in "
-    "Python, decorated with @cuda.jit(device=True), or use the cuda target on a GPU."
+    "it links code compiled for a GPU. Pass CUDA C++ source to declare_device, write the function "
+    "in Python with @cuda.jit(device=True), or use the cuda target on a GPU."
 )
 _MEMORY = (
     "it changes how GPU memory is allocated. On the CPU target arrays are ordinary host "
-    "memory and nothing needs changing."
+    "memory, so there is nothing to change."
 )
 
 WHY = {

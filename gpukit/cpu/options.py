@@ -14,8 +14,8 @@ def check(options: dict[str, Any]) -> None:
     bounds = launch_bounds(options)
     if len(bounds) > 3:
         raise errors.LaunchError(
-            f"Got {len(bounds)} launch bounds: at most 3 are allowed: threads of a block, blocks "
-            "of a multiprocessor, blocks of a cluster."
+            f"Got {len(bounds)} launch bounds: at most 3 are allowed: threads per block, blocks "
+            "per multiprocessor, blocks per cluster."
         )
     _check_carveout(options.get("shared_memory_carveout"))
 
@@ -37,7 +37,7 @@ def _check_carveout(value: Any) -> None:
             )
     elif value is not None and not -1 <= value <= 100:
         raise errors.LaunchError(
-            f"The shared memory carveout must be between -1 and 100 per cent, got {value}."
+            f"The shared memory carveout must be between -1 and 100 percent, got {value}."
         )
 
 

@@ -257,7 +257,7 @@ def external_stream(ptr: int) -> Stream:
     """Raise: a stream of another CUDA library needs a GPU."""
     raise errors.TargetError(
         f"external_stream: expected a GPU for the stream {ptr:#x}. External streams are "
-        "unsupported in the simulator and on gpukit's CPU target: make one with cuda.stream()."
+        "unsupported in the simulator and on gpukit's CPU target: use cuda.stream()."
     )
 
 

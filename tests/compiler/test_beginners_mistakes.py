@@ -76,8 +76,8 @@ MISTAKES = {
     "i = 0\na[0] = twice()": ("twice(x)", "missing", "'x'"),
     "a[0] = nothing(a[1])": ("nothing returns nothing", "add a return"),
     "i = 1\na[0] = a(i)": ("a is an array", "write a[i]"),
-    "if a[0] < a.size():  # here\n    a[0] = 1": ("a.size is a value", "brackets: a.size"),
-    "i = cuda.threadIdx.x()": ("cuda.threadIdx.x cannot be called", "leave out the brackets"),
+    "if a[0] < a.size():  # here\n    a[0] = 1": ("a.size is a value", "parentheses: a.size"),
+    "i = cuda.threadIdx.x()": ("cuda.threadIdx.x cannot be called", "remove the parentheses"),
     # scalars and tuples
     "i = cuda.threadIdx + 1": ("cuda.threadIdx is (x, y, z)", "cuda.threadIdx.x"),
     "i = cuda.threadIdx + cuda.blockIdx * cuda.blockDim": ("is (x, y, z)",),
@@ -95,7 +95,7 @@ MISTAKES = {
     "i = cuda.grid(2)\na[i] = 1": ("i is cuda.grid(2)",),
     "i = cuda.grid(3)\nj = i * 1.5": ("the tuple (x, y, z)",),
     "if cuda.grid(2) < 3:  # here\n    a[0] = 1": ("is the tuple (x, y)",),
-    "i, j = cuda.grid(1)": ("cuda.grid(1)", "the 2 values"),
+    "i, j = cuda.grid(1)": ("cuda.grid(1)", "the 2 names before"),
     "if a[0] < a.shape:  # here\n    a[0] = 1": ("a.shape is a tuple", "a.shape[0]"),
     "n = a.shape\nif a[0] < n:  # here\n    a[0] = 1": ("n is a.shape, a tuple", "a.shape[0]"),
     "for k in 10:  # here\n    a[k] = 1": ("A loop cannot iterate over 10", "range(10)"),
@@ -106,8 +106,8 @@ MISTAKES = {
         "write cuda.atomic.add(a, 0, ...)",
     ),
     # expressions and statements
-    "board[0] = a[0]": ("board is an array from outside", "def bad_kernel(a, board)"),
-    "board[0] += a[0]": ("board is an array from outside",),
+    "board[0] = a[0]": ("board is an array defined outside", "def bad_kernel(a, board)"),
+    "board[0] += a[0]": ("board is an array defined outside",),
     "print('%d' % a[0])": ("format text", "print the parts"),
     "print('{}'.format(a[0]))": ("format text", "print the parts"),
     "i = cuda.grid(1)\nprint('i = ' + str(i))": ("format text", "print the parts"),
@@ -117,7 +117,7 @@ MISTAKES = {
     "i = a.length": ("a is an array and has no length", "a.size"),
     "a[0] = a[1].astype(np.float32)": ("has no astype", "np.float32(a[1])"),
     "total += a[0]  # here\na[0] = total": ("total is used before", "total = 0"),
-    "print(a[0], end='')": ("print in a kernel", "leave it out"),
+    "print(a[0], end='')": ("print in a kernel", "remove it"),
     "a[0] = (1, 2)": ("tuple cannot be stored", "one by one"),
     "t = (1, 2)\nt[0] = 3": ("tuple cannot be changed", "cuda.local.array"),
     "t = (1, 2.5)\nfor k in range(2):\n    a[k] = t[k]": (
@@ -129,7 +129,7 @@ MISTAKES = {
         "np.complex64(complex(real, imaginary))",
     ),
     "a[0] = numbers[1]": ("numbers is of the Python type list",),
-    "rows, cols = a.shape": ("a.shape", "the 2 values"),
+    "rows, cols = a.shape": ("a.shape", "the 2 names before"),
     "cuda.atomic.add(a, 1)": (
         "takes 3 arguments, got 2",
         "write cuda.atomic.add(array, index, value)",

@@ -22,7 +22,7 @@ def test_a_nested_function_passed_as_an_argument_may_capture_only_constants():
 PASS_V = "pass v to f as an argument"
 # Body of the kernel, part of the message.
 UNSUPPORTED = {
-    "@cuda.jit(device=True)\ndef f(x):  # here\n return x\na[0] = f(1)": "leave the decorator out",
+    "@cuda.jit(device=True)\ndef f(x):  # here\n return x\na[0] = f(1)": "remove the decorator",
     "def f(x, *, y):  # here\n    return x\na[0] = f(1, y=2)": "name each",
     "def f(x):\n    return f(x - 1)  # here\na[0] = f(1)": "as a loop",
     "v = a[0]\ndef f(x):\n    return x + v\nv = a[1]  # here\na[2] = f(1)": PASS_V,

@@ -275,7 +275,7 @@ def test_sums_along_an_axis_are_refused_because_they_make_an_array():
     def axis_kernel(x, out):
         out[0] = np.sum(x, axis=0)[0]
 
-    with pytest.raises(errors.Invalid, match="makes a new array"):
+    with pytest.raises(errors.Invalid, match="creates a new array"):
         axis_kernel[1, 1](np.ones((2, 2)), np.zeros(1))
 
 

@@ -166,7 +166,7 @@ def test_reading_a_variable_of_one_branch_warns_once_at_the_reading_line(functio
     (one,) = warnings_of(function)
     assert one.category is errors.KernelWarning
     assert (one.filename, one.lineno) == (__file__, line_of(function, "= v"))
-    assert f"{function.__name__}: v has a value only where an `if`" in str(one.message)
+    assert f"{function.__name__}: v has a value only if an `if`" in str(one.message)
 
 
 @over_functions([*SOUND, found_in_a_loop])

@@ -134,5 +134,5 @@ def where_array_kernel(a, out):
 
 @pytest.mark.slow
 def test_where_of_an_array_is_refused():
-    with pytest.raises(errors.CompileError, match="makes a new array"):
+    with pytest.raises(errors.CompileError, match="creates a new array"):
         where_array_kernel[1, 1](np.ones(3), np.ones(3))

@@ -59,7 +59,7 @@ def test_an_unknown_attribute_is_refused_with_a_similar_name(name, similar):
 
 
 def test_an_attribute_without_a_similar_name_is_refused_without_a_suggestion():
-    with pytest.raises(AttributeError, match=r"no device attribute of this name\.$"):
+    with pytest.raises(AttributeError, match=r"no device attribute with this name\.$"):
         devices.get_current_device().FAVOURITE_COLOUR
 
 

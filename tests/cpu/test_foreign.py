@@ -102,5 +102,5 @@ def test_a_declaration_has_its_name_and_signature():
 
 
 def test_ptx_is_refused():
-    with pytest.raises(errors.TargetError, match="made for a GPU"):
+    with pytest.raises(errors.TargetError, match="compiled for a GPU"):
         foreign.resolve("f", "library.ptx")

@@ -111,7 +111,7 @@ def test_a_missing_file_is_named():
 
 def test_linking_a_cubin_is_refused_by_name(tmp_path):
     (tmp_path / "times.cubin").write_bytes(b"\x7fELF")
-    with pytest.raises(errors.TargetError, match=r"times\.cubin holds code made for a GPU"):
+    with pytest.raises(errors.TargetError, match=r"times\.cubin contains code compiled for a GPU"):
         launched([tmp_path / "times.cubin"])
 
 

@@ -180,5 +180,5 @@ def test_streams_have_distinct_handles():
 
 
 def test_an_external_stream_is_refused_with_advice():
-    with pytest.raises(errors.TargetError, match=r"make one with cuda\.stream"):
+    with pytest.raises(errors.TargetError, match=r"use cuda\.stream"):
         streams.external_stream(0x1234)

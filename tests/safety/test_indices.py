@@ -72,7 +72,7 @@ def test_too_few_indices_for_a_scalar_are_refused_at_their_line():
             lambda: row_as_scalar_kernel[1, 1](a, np.zeros(4)),
             errors.KernelTypeError,
             "A whole row or array (1 axes) is stored into one element",
-            "an index for each axis",
+            "one index per axis",
         )
 
 
@@ -86,8 +86,8 @@ def test_an_augmented_assignment_to_a_row_of_another_type_is_refused_at_its_line
         assert_fails(
             lambda: row_of_other_type_kernel[1, 1](a, 2),
             errors.KernelTypeError,
-            "Numba cannot find the types of this statement",
-            "give rows an index for each axis",
+            "Numba cannot infer the types of this statement",
+            "give arrays one index per axis",
         )
 
 
@@ -199,8 +199,8 @@ def add_to_captured_kernel(out):
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (add_to_captured_kernel, "TABLE is an array from outside the kernel"),
-        (write_captured_kernel, "TABLE is an array from outside the kernel"),
+        (add_to_captured_kernel, "TABLE is an array defined outside the kernel"),
+        (write_captured_kernel, "TABLE is an array defined outside the kernel"),
         (write_constant_kernel, "The kernel writes to an array that is read-only"),
     ],
 )

@@ -35,9 +35,9 @@ def host_race(facts: Facts) -> Words:
     use, other = str(facts.get("use", "read")), str(facts.get("other_use", "write"))
     stream = _stream(facts, "other_stream")
     does = {
-        "unlock": f"the memory of {_array(facts)} is unpinned{facts.here}",
+        "unlock": f"{_memory(facts)} is unpinned{facts.here}",
         "change": f"the host changes {_array(facts)}{_between(facts)}",
-        "free": f"the memory of {_array(facts)} is freed{facts.here}",
+        "free": f"{_memory(facts)} is freed{facts.here}",
     }.get(use, f"the host {ONCE.get(use, 'accesses')} {_array(facts)}{facts.here}")
     message = (
         f"{does}, while {facts.get('other_call', 'an operation')}{_other_line(facts)} on {stream} "
@@ -51,6 +51,11 @@ def host_race(facts: Facts) -> Words:
 def _array(facts: Facts) -> str:
     """Return the array's name, or the kind of memory that it has."""
     return str(facts.get("array") or f"the {facts.get('memory', '')} array".replace("  ", " "))
+
+
+def _memory(facts: Facts) -> str:
+    """Return words for the memory with which a sentence can begin: a name keeps its case."""
+    return f"the memory of {facts.get('array')}" if facts.get("array") else _array(facts)
 
 
 def _between(facts: Facts) -> str:

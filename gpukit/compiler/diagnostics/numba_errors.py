@@ -27,12 +27,12 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
         r"Cannot modify readonly array",
         "The kernel writes to an array that is read-only.",
-        "pass a copy that may be written to: x.copy()",
+        "pass a writeable copy: x.copy()",
     ),
     (
         r"cannot index array\((\S+), (\d)d, \w\) with (\d) indices",
         "An array of {1} axes is used with {2} indices.",
-        "use one index for each axis, or pass an array with {2} axes",
+        "use one index per axis, or pass an array with {2} axes",
     ),
     (
         r"Unsupported array index type ([^\s\]]+)",
@@ -47,7 +47,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
         r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
         "A whole row or array ({2} axes) is stored into one element of {0}.",
-        "give the array on the right an index for each axis",
+        "give the array on the right one index per axis",
     ),
     (
         r"setitem\(array\(((?:int|uint|float)\d+), \dd, \w\), .*, complex\d+\)",
@@ -72,7 +72,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",
-        "Something of type {0} is used with brackets, as if it were an array.",
+        "A value of type {0} is indexed with square brackets, as if it were an array.",
         "pass a NumPy array, for one number np.array([x])",
     ),
     (
@@ -83,12 +83,12 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
         r"Variable '(\w+)' is not defined",
         "The variable {0} is used before it has a value.",
-        "give it one first: {0} = 0",
+        "assign one first: {0} = 0",
     ),
     (
         r"print\(\) function implementation does not support keyword",
-        "print in a kernel takes no keyword, such as sep, end or file.",
-        "leave it out",
+        "print in a kernel takes no keyword arguments, such as sep, end or file.",
+        "remove it",
     ),
     (
         r"matches for function '<function (?:[\w<>]+\.)*(\w+) at \w+>' for the current target",
@@ -192,10 +192,10 @@ def _baffled(
     line = next((loc.line for loc in reversed(places) if hasattr(loc, "line")), 0)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return type_error_class()(
-        f"Numba cannot find the types of this statement; its own code fails with {said}.",
+        f"Numba cannot infer the types of this statement; its own code fails with {said}.",
         **_place(unit, "", line),
-        fix=f"check the types of the arguments ({_given(unit, kinds)}); give rows an index for "
-        "each axis",
+        fix=f"check the types of the arguments ({_given(unit, kinds)}); give arrays one index "
+        "per axis",
     )
 
 

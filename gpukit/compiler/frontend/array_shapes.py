@@ -45,9 +45,9 @@ class _Shapes(NamedTuple):
                 raise refuse.invalid(
                     self.unit,
                     node,
-                    f"The shape of a cuda.{name} must be a number or a name that stands for one: "
+                    f"The shape of a cuda.{name} must be a number or the name of one: "
                     f"the GPU compiler does not evaluate {text}.",
-                    f"give it a name outside the kernel: SIZE = {text}",
+                    f"define a constant outside the kernel: SIZE = {text}",
                 )
 
     def _worked_out(self, node: ast.expr) -> Iterator[ast.expr]:

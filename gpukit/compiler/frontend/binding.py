@@ -69,9 +69,9 @@ def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
         raise refuse.unsupported(
             unit,
             call,
-            f"{nested.name} is called with keywords, or with some of its defaults; "
+            f"{nested.name} is called with keyword arguments, or with some of its defaults; "
             "on a GPU Numba mixes them up.",
-            "give all arguments in order, or leave out all that have defaults",
+            "pass all arguments in order, or omit all that have defaults",
         )
 
 

@@ -106,11 +106,11 @@ def _check_alone(unit: Unit, nested: Any, node: ast.AST) -> None:
     starred = nested.tree.args.vararg.arg if nested.tree.args.vararg else ""
     for n in ast.walk(nested.tree):
         if isinstance(n, ast.Subscript) and not _is_name(n.value, {starred}):
-            raise _refused(unit, nested, node, "it uses brackets")
+            raise _refused(unit, nested, node, "it uses square brackets")
         if tree.intrinsic(n) or _is_name(n, {*unit.devices, *unit.nested, *unit.captured}):
             raise _refused(unit, nested, node, f"it uses {refuse.written(n)}")
         if isinstance(n, (ast.Raise, ast.Assert, ast.While)):
-            raise _refused(unit, nested, node, "it holds a while loop, a raise or an assert")
+            raise _refused(unit, nested, node, "it contains a while loop, a raise or an assert")
 
 
 def _is_name(node: ast.AST, names: set[str]) -> bool:

@@ -29,8 +29,8 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
             raise refuse.invalid(
                 unit,
                 node,
-                f"A kernel cannot draw random numbers with {called}.",
-                "make states with cuda.random.create_xoroshiro128p_states on the host, and use "
+                f"A kernel cannot generate random numbers with {called}.",
+                "create states with cuda.random.create_xoroshiro128p_states on the host, and use "
                 "cuda.random.xoroshiro128p_uniform_float32(states, i)",
             )
         if isinstance(node, ast.Call) and _goes_through_an_array(node.func, meaning):
@@ -65,7 +65,7 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
                     unit,
                     node,
                     f"A kernel cannot set {ast.unparse(node)}.",
-                    "use a variable with a name of its own",
+                    "assign to a variable instead",
                 )
 
 

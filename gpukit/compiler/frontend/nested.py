@@ -164,7 +164,7 @@ class _Taker:
         for s in scopes.scope(rest):
             if function.name in scopes.sets(s):
                 raise self._refused(
-                    s, f"{function.name} is defined more than once.", "give each a name of its own"
+                    s, f"{function.name} is defined more than once.", "give each its own name"
                 )
             name = min(scopes.sets(s) & free, default="")
             if name:
@@ -195,7 +195,7 @@ class _Taker:
     def _check_form(self, s: ast.FunctionDef) -> None:
         if s.decorator_list:
             raise self._refused(
-                s, f"{s.name} is defined in a kernel and decorated.", "leave the decorator out"
+                s, f"{s.name} is defined in a kernel and decorated.", "remove the decorator"
             )
         if s.args.kwarg or s.args.kwonlyargs:
             raise self._refused(

@@ -256,7 +256,7 @@ class _Resolver(ast.NodeTransformer):
             raise refuse.invalid(
                 self.unit,
                 node,
-                f"A kernel cannot make a new array with np.{function.__name__}.",
+                f"A kernel cannot create an array with np.{function.__name__}.",
                 "use cuda.local.array(shape, dtype) for one thread, "
                 "cuda.shared.array(shape, dtype) for a block, or pass an array in",
             )

@@ -123,7 +123,7 @@ def _missing(function: Callable[..., Any], *, edited: bool) -> str:
             "or run. Restart the kernel or import it again."
         )
     fix = (
-        "what came through a pipe cannot be read again: save the program in a file and run that."
+        "code from a pipe cannot be read again: save the program in a file and run that."
         if file == "<stdin>"
         else "define the kernel in a file or a notebook cell (not below %%timeit); where exec "
         "runs it, keep its text in a variable: text = ...; exec(text)."

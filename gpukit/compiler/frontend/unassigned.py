@@ -82,9 +82,9 @@ def warn(unit: Unit) -> None:
     _warned.add(unit.function)
     name, s = found[0]
     text = (
-        f"{unit.name}: {name} has a value only where an `if` before this line was taken; elsewhere "
-        "a GPU continues with whatever the register holds. What to do: give it a value before the "
-        "`if`, or in an `else`."
+        f"{unit.name}: {name} has a value only if an `if` before this line was taken; otherwise a "
+        "GPU continues with whatever the register holds. What to do: assign it before the `if`, "
+        "or in an `else`."
     )
     warnings.warn_explicit(text, errors.KernelWarning, unit.source.file, s.lineno)
 

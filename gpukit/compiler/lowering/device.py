@@ -45,7 +45,7 @@ def native(dispatcher: Any) -> Any:
                 file=code.co_filename,
                 line=code.co_firstlineno,
                 source=linecache.getline(code.co_filename, code.co_firstlineno).strip(),
-                fix="write the two functions as one, or as a loop",
+                fix="combine the two functions, or write a loop",
             )
         _in_making.append(dispatcher)
         try:

@@ -22,7 +22,7 @@ _METHODS = reductions.METHODS.union(  # of several axes, by one of them
     ["copy", "astype", "flatten", "repeat", "argsort", "take", "dot", "nonzero"]
 )
 _FIX = (
-    "write a loop over the elements, or give the array an index for each axis; "
+    "write a loop over the elements, or give the array one index per axis; "
     "cuda.local.array(shape, dtype) is memory for one thread"
 )
 
@@ -44,7 +44,7 @@ def check_types(unit: Unit, inferred: Any) -> None:
                     unit,
                     _at(unit, s.loc.line),
                     "This line computes with a whole array, which "
-                    "makes a new array; a kernel has no memory for one.",
+                    "creates a new array; a kernel has no memory for one.",
                     _FIX,
                 )
 
@@ -56,7 +56,7 @@ def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
     """
     if not any("alloc" in name.lower() for name in needs if name.startswith("NRT_")):
         return
-    maker = f"{unit.name} or a function that it calls makes a new array; "
+    maker = f"{unit.name} or a function that it calls creates a new array; "
     if not allocate.switched_on():
         _check_text(unit)
         raise refuse.invalid(unit, unit.tree, f"{maker}a kernel has no memory for one.", _FIX)
@@ -64,7 +64,7 @@ def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
         raise refuse.unsupported(
             unit,
             unit.tree,
-            f"{maker}here an array must last beyond a barrier.",
+            f"{maker}here an array must live across a barrier.",
             "use cuda.local.array(shape, dtype)",
         )
 

@@ -171,7 +171,7 @@ class Scalar(ast.NodeTransformer):
             self.unit,
             node,
             f"cuda.{name} cannot be called in a kernel.",
-            f"leave out the brackets: cuda.{name}",
+            f"remove the parentheses: cuda.{name}",
         )
 
     def plain_call(self, node: ast.Call) -> ast.expr:

@@ -23,7 +23,8 @@ def run(unit: Unit) -> None:
             raise refuse.unsupported(
                 unit,
                 loop,
-                "A loop that holds a barrier and differs between threads must be over range(...).",
+                "A loop that contains a barrier and differs between threads must be over "
+                "range(...).",
                 "write for k in range(...)",
             )
         first, new = jumps.as_while(unit, loop)

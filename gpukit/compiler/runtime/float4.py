@@ -30,7 +30,7 @@ def as_float4(typingctx, array):  # type: ignore[no-untyped-def]
     This is `array.view(np.complex128)` without its checks and computations at each call.
     """
     if not _is_vector(array) or array.dtype != types.float32:
-        raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
+        raise TypingError(f"float4 access needs a contiguous float32 vector, not {array}")
     return _viewed(array)
 
 
@@ -41,9 +41,9 @@ def as_16_bytes(typingctx, array, other):  # type: ignore[no-untyped-def]
     `other` is the vector at the other end of a copy.
     """
     if not _is_vector(array) or not isinstance(array.dtype, types.Number):
-        raise TypingError(f"sixteen bytes are copied between contiguous vectors, not {array}")
+        raise TypingError(f"16 bytes are copied between contiguous vectors, not {array}")
     if getattr(other, "dtype", None) != array.dtype:
-        raise TypingError(f"sixteen bytes are copied to a vector of one dtype, not {other}")
+        raise TypingError(f"16 bytes are copied to a vector of one dtype, not {other}")
     signature, codegen = _viewed(array)
     return signature.return_type(array, other), codegen
 

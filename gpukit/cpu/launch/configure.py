@@ -11,7 +11,7 @@ from gpukit import errors
 from gpukit.cpu.limits import MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_THREADS
 
 _SMALLER = {
-    "grid": "Put the longest axis on x, or let each thread do several elements in a loop.",
+    "grid": "Put the longest axis on x, or let each thread process several elements in a loop.",
     "block": "Use smaller blocks and more of them.",
 }
 
@@ -104,5 +104,5 @@ def _check(made: Configuration) -> None:
     if made.shared < 0 or made.shared > MAX_SHARED:
         raise errors.LaunchError(
             f"{made.shared} bytes of dynamic shared memory were asked for; a block may have "
-            f"at most {MAX_SHARED}. The fourth item counts bytes: elements * itemsize."
+            f"at most {MAX_SHARED}. The fourth launch parameter is in bytes: elements * itemsize."
         )

@@ -65,14 +65,14 @@ def raise_for(status: int, words: Any, compiled: Any, kernel: Any) -> None:
         raise _divergence(words, location, place)
     if code == layout.WAITING_TOO_LONG:
         raise errors.EndlessWait(
-            f"`{location.what}` waits for ever, in thread {_triple(thread)} of block "
+            f"`{location.what}` waits forever, in thread {_triple(thread)} of block "
             f"{_triple(block)}.",
-            fix="let what it waits for happen before it, in the order in which blocks begin",
+            fix="wait only for what happens earlier: blocks start in the order of their indices",
             **place,
         )
     if code == layout.TOO_DEEP:
         raise errors.KernelError(
-            f"{location.kernel} called itself too deeply, in thread {_triple(thread)} of block "
+            f"{location.kernel} recurses too deeply, in thread {_triple(thread)} of block "
             f"{_triple(block)}. A GPU thread has only a few KB of stack.",
             fix="check that the recursion ends, or write it as a loop",
             **place,
@@ -88,8 +88,8 @@ def _out_of_bounds(words: Any, location: Any, place: dict[str, Any]) -> errors.O
     at = at if ndim == 1 else f"({at})"
     message = (
         f"{location.what}: index {at} is outside {location.array or 'the array'}, "
-        f"whose shape is {shape}. It was thread {_triple(place['thread'])} of block "
-        f"{_triple(place['block'])}. Nothing outside the array was touched."
+        f"whose shape is {shape} (thread {_triple(place['thread'])} of block "
+        f"{_triple(place['block'])}). Nothing outside the array was accessed."
     )
     fix = _guard(location, index, shape)
     return errors.OutOfBounds(
@@ -101,14 +101,14 @@ def _guard(location: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str
     for axis, (i, n) in enumerate(zip(index, shape, strict=True)):
         if i >= n:
             return (
-                f"check how index {i} is computed; where it is the thread's own number, and the "
-                "grid has more threads than the array has elements, guard the access: `if ... < "
+                f"check how index {i} is computed; if it is the thread's index, and the grid has "
+                "more threads than the array has elements, guard the access: `if ... < "
                 f"{location.array}.shape[{axis}]:`"
             )
         if i < -n:
             return (
                 "guard the access: `if ... >= 0:`; a negative index counts from the end, and "
-                f"axis {axis} of {location.array} has only {n} elements to count back"
+                f"axis {axis} of {location.array} has only {n} elements"
             )
     return "check how the index is computed"
 

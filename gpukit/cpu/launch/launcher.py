@@ -123,8 +123,8 @@ class Launcher:
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
         raise errors.LaunchError(
             f"{self.kernel.py_func.__name__} needs {compiled.shared_bytes} bytes of static and "
-            f"{shape.shared} of dynamic shared memory; a block may have {limits.MAX_SHARED}. "
-            "Use smaller tiles."
+            f"{shape.shared} of dynamic shared memory; a block may have at most "
+            f"{limits.MAX_SHARED}. Use smaller tiles."
         )
 
     def _form(self, kinds: Any, distinct: bool, shape: configure.Configuration) -> Any:
@@ -175,9 +175,9 @@ class Launcher:
         rest = self.parameters[len(arguments) :]
         if len(arguments) < len(names) and all(p.default is not p.empty for p in rest):
             return (*arguments, *(p.default for p in rest))
-        fix = "Give it one value for each."
+        fix = "Pass one value for each."
         if names[:1] == ["self"]:
-            fix = "A kernel is no method: put it outside the class, and pass it arrays."
+            fix = "A kernel cannot be a method: define it outside the class, and pass it arrays."
         raise errors.ArgumentError(
             f"{self.kernel.py_func.__name__} takes {len(names)} arguments "
             f"({', '.join(names)}), got {len(arguments)}. {fix}"

@@ -118,12 +118,12 @@ def _pack_array(
     if value.dtype.hasobject:
         raise errors.ArgumentError(
             f"argument {position + 1} is an array of Python objects ({value.dtype}); a kernel "
-            "takes numbers. Convert it, for example with np.asarray(x, dtype=np.float32)."
+            "takes arrays of numbers. Convert it, for example with np.asarray(x, dtype=np.float32)."
         )
     if not value.dtype.isnative:
         raise errors.ArgumentError(
-            f"argument {position + 1} is an array of dtype {value.dtype.str}, whose bytes are in "
-            f"the other order than this machine's. Convert it: x.astype({value.dtype.name!r})."
+            f"argument {position + 1} is an array of dtype {value.dtype.str}, whose byte order "
+            f"differs from this machine's. Convert it: x.astype({value.dtype.name!r})."
         )
     known = layout or layout_of(value)
     packed.values.extend(known.words)

@@ -59,7 +59,8 @@ def __getattr__(name: str) -> Any:
         _made[name] = _make(name)
         return _made[name]
     if name in MISSING:
-        raise AttributeError(f"cuda.libdevice.{name} is not on the CPU target yet: {MISSING[name]}")
+        why = MISSING[name]
+        raise AttributeError(f"cuda.libdevice.{name} is not supported on the CPU target yet: {why}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

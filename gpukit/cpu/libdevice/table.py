@@ -193,9 +193,9 @@ _NEAREST = {
     "ull2float": "np.float32(np.uint64(x))",
 }
 
-_WHY_BESSEL = "Bessel functions are not written yet; compute them on the host with SciPy."
+_WHY_BESSEL = "Bessel functions are not implemented yet; compute them on the host with SciPy."
 _WHY_HALF = "use np.float16 values and arrays, or cuda.fp16."
-_WHY_FMA = "only fma_rn, rounding to the nearest, is written."
+_WHY_FMA = "only fma_rn, which rounds to the nearest, is implemented."
 MISSING = {
     **dict.fromkeys(
         ("j0", "j0f", "j1", "j1f", "jn", "jnf", "y0", "y0f", "y1", "y1f", "yn", "ynf"), _WHY_BESSEL

@@ -86,7 +86,7 @@ class Layout:
         """Raise for argument types whose axes are not those of the layout."""
         if len(types) != len(self.axes):
             raise errors.ArgumentError(
-                f"guvectorize: expected {len(self.axes)} types, one for each part of the layout, "
+                f"guvectorize: expected {len(self.axes)} types, one per argument in the layout, "
                 f"got {len(types)}: {types}. Inputs come first, then outputs."
             )
         for kind, axes in zip(types, self.axes, strict=True):
@@ -94,7 +94,7 @@ class Layout:
             if ndim != axes and not (axes == 0 and ndim == 1):
                 raise ValueError(
                     f"guvectorize: the layout gives {kind} {axes} axes, its type has {ndim}. "
-                    "Write one name in the layout for each axis of the type."
+                    "Write one name in the layout per axis of the type."
                 )
 
     def schedule(self, shapes: Sequence[Shape]) -> Schedule:

@@ -50,13 +50,13 @@ def _unusable(name: str, value: Any) -> Advice:
         put = "put @cuda.jit(device=True) above"
         fix = f"{put} def {value.__name__}" if value.__name__ != "<lambda>" else ""
         return Advice(
-            f"{name} is a plain Python function; a kernel calls only device functions.",
+            f"{name} is a plain Python function; a kernel can call only device functions.",
             fix or f"write it with def, and {put}",
         )
     if isinstance(value, BuiltinFunctionType):
         return Advice(
             f"{name} is a builtin function of Python, which a kernel cannot call.",
-            "call it on the host, and pass what it returns as an argument",
+            "call it on the host, and pass its result as an argument",
         )
     if hasattr(value, "py_func"):
         return Advice(
@@ -87,8 +87,8 @@ def arguments(line: Line) -> Advice | None:
             signature.bind(*node.args, **{k.arg: k for k in node.keywords if k.arg})
         except TypeError as error:
             return Advice(
-                f"{ast.unparse(node.func)}{signature} is called with other arguments: {error}.",
-                "give it one value for each",
+                f"{ast.unparse(node.func)}{signature} is called with the wrong arguments: {error}.",
+                "pass one value for each",
                 line.python,
                 node.lineno,
             )
@@ -105,7 +105,7 @@ def not_callable(line: Line) -> Advice | None:
             return Advice(f"{name} is an array; it cannot be called.", f"write {name}[{index}]")
         if isinstance(node.func, ast.Attribute) and not node.args:
             return Advice(
-                f"{name} is a value; it cannot be called.", f"leave out the brackets: {name}"
+                f"{name} is a value; it cannot be called.", f"remove the parentheses: {name}"
             )
     return None
 
@@ -119,6 +119,6 @@ def nothing_returned(line: Line) -> Advice | None:
         if called is not None and "return" not in tree.exits(source.find(called).tree.body):
             name = ast.unparse(node.func)
             return Advice(
-                f"{name} returns nothing, and its result is used.", f"add a return to {name}"
+                f"{name} returns nothing, but its result is used.", f"add a return to {name}"
             )
     return None

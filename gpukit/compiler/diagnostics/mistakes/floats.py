@@ -67,7 +67,7 @@ def _advice(line: Line, node: ast.AST, operand: ast.expr, sign: str, kind: str) 
     if power or _beside_a_comparison(line, node):
         return None  # meant as a power, or as `and`
     if isinstance(node, ast.AugAssign) and operand is node.target:
-        return Advice(f"{rule}.", f"make it an integer before: {name} = int({name})")
+        return Advice(f"{rule}.", f"convert it to an integer before: {name} = int({name})")
     return Advice(f"{rule}.", f"write int({name})")
 
 

@@ -41,9 +41,7 @@ def _tuple(line: Line, name: str, value: ast.expr) -> Advice | None:
     text = ast.unparse(value)
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         is_it = "is" if name == text else f"is {text},"
-        return Advice(
-            f"{name} {is_it} a tuple with one size for each axis.", f"name an axis: {text}[0]"
-        )
+        return Advice(f"{name} {is_it} a tuple with one size per axis.", f"name an axis: {text}[0]")
     called = intrinsics.name_of(line.meaning(value.func)) if isinstance(value, ast.Call) else None
     if called not in ("grid", "gridsize") or not isinstance(value, ast.Call) or not value.args:
         return None
@@ -65,8 +63,8 @@ def unpacked(line: Line) -> Advice | None:
         if isinstance(node.targets[0], ast.Tuple):
             names, value = len(node.targets[0].elts), ast.unparse(node.value)
             return Advice(
-                f"{value} does not have the {names} values that stand before the =.",
-                "use one name per value: cuda.grid(2) has two, a shape one for each axis",
+                f"{value} does not unpack into the {names} names before the =.",
+                "use one name per value: cuda.grid(2) has two, a shape has one per axis",
             )
     return None
 

@@ -22,7 +22,7 @@ def global_array(line: Line) -> Advice | None:
         if isinstance(value, np.ndarray) and captures.is_array(value):
             given = ", ".join([a.arg for a in line.function.args.args] + [node.id])
             return Advice(
-                f"{node.id} is an array from outside the kernel, which is a constant inside it.",
+                f"{node.id} is an array defined outside the kernel, which is a constant inside it.",
                 f"pass it as an argument: def {line.function.name}({given})",
             )
     return None
@@ -68,8 +68,8 @@ def power(line: Line) -> Advice | None:
         return Advice("^ is exclusive or, for integers.", "write ** for a power: x ** 2")
     sign, word = ("&", "and") if said[1] == "and_" else ("|", "or")
     return Advice(
-        f"{sign} works on the bits of integers, and binds tighter than a comparison.",
-        f"write `{word}`, or put each comparison in brackets",
+        f"{sign} works on the bits of integers, and has higher precedence than a comparison.",
+        f"write `{word}`, or put each comparison in parentheses",
     )
 
 
@@ -105,10 +105,10 @@ def whole_array(line: Line) -> Advice | None:
     if said[1] not in _OPERATORS:
         name = next((ast.unparse(n.func) for n in line.of_kind(ast.Call)), said[1])
         return Advice(
-            f"{name} takes numbers, but is passed a whole array.", "give the array an index: a[i]"
+            f"{name} takes numbers, but gets a whole array.", "give the array an index: a[i]"
         )
     return Advice(
-        "This computes with a whole array; a thread computes with numbers.",
+        "This computes with a whole array; a thread computes with single elements.",
         "give the array an index: a[i]",
     )
 
