@@ -78,7 +78,7 @@ _FIX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Global: ("global", "pass an array to the kernel and write to it"),
     ast.Nonlocal: ("nonlocal", "pass an array to the kernel and write to it"),
     ast.JoinedStr: ("an f-string", "print the parts: print('i =', i)"),
-    ast.NamedExpr: (":=", "write the assignment as a statement of its own"),
+    ast.NamedExpr: (":=", "write the assignment as a separate statement"),
     ast.Delete: ("del", "remove it; a kernel's variables end with its thread"),
     ast.Match: ("match", "write if, elif and else"),
     ast.AsyncFunctionDef: ("an async function", "kernels are not coroutines"),

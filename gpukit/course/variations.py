@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gpukit.course.replacements import OPERATORS, Names, is_infinite, is_memory, through
 
-_OTHER_START = "  # or another start that is not below all numbers"
+_OTHER_START = "  # or another initial value that is not below all numbers"
 
 Place = tuple[ast.AST, str, int | None]  # a node, its field, and the place in a list there
 
@@ -215,7 +215,7 @@ class _Function:
         last = loop.body[-1]
         if len(loop.body) > 1 and not _is_said(last):
             moved = [(block, [*before, loop, last, *after]), (loop.body, loop.body[:-1])]
-            lines = f"{_header(last)}  # behind the loop"
+            lines = f"{_header(last)}  # after the loop"
             yield self._of_blocks(last, moved, lines)
 
     def _of_blocks(

@@ -160,8 +160,8 @@ class Kernel:
         """Return the kernel specialized for the types of these arguments, or for these types."""
         if self.specialized:
             raise errors.TargetError(
-                f"Dispatcher already specialized: {self.py_func.__name__} was made for given "
-                "types. Specialize the kernel that was made without a signature."
+                f"Dispatcher already specialized: {self.py_func.__name__} has a fixed signature. "
+                "Specialize the kernel without a signature."
             )
         types = tuple(_type_of(a) for a in arguments)
         if types not in self.specializations:

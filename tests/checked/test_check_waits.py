@@ -51,7 +51,7 @@ def test_endless_wait_is_stopped_with_a_finding_at_its_line(kernel):
     report = gpukit.check(kernel)[2, 64](np.zeros(1, np.int32), np.zeros(1, np.int32))
     (found,) = [f for f in report.findings if f.kind == "endless-wait"]
     assert found.source.startswith("while ")
-    assert "1,000,000 rounds" in found.message
+    assert "1,000,000 iterations" in found.message
 
 
 @cuda.jit

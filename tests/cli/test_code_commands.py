@@ -86,7 +86,7 @@ def test_codegen_prints_a_table_and_that_no_fault_was_found(compiled, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["kernel", "for", "registers", "spills"]
     assert lines[1].split()[:4] == ["fill", "sm_75", "18", "0"]
-    assert lines[-1] == "2 kernels, 10 compiles, no fault. the compilers."
+    assert lines[-1] == "2 kernels, 10 compiles, no problems. the compilers."
 
 
 def test_codegen_exits_with_1_on_a_fault(compiled, capsys):
@@ -166,7 +166,7 @@ def test_kernel_that_a_user_file_does_not_launch_is_reported_with_those_it_launc
     assert cli.main(["ptx", "own.py::third_kernel"]) == 2
     output = capsys.readouterr().err
     assert "expected a launch of third_kernel in own.py" in output
-    assert "got launches of first_kernel, second_kernel only" in output
+    assert "got only launches of first_kernel, second_kernel" in output
 
 
 def test_failing_user_file_shows_its_own_traceback(own, tmp_path, capsys):

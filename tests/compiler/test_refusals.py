@@ -44,7 +44,7 @@ REFUSED = {
     "class A:  # here\n    pass": ("a class", "outside the kernel"),
     "match a[0]:  # here\n    case 1:\n        pass": ("match", "elif"),
     "x = 1\ndel x": ("del", "remove it"),
-    "a[0] = (x := 3)": (":=", "statement of its own"),
+    "a[0] = (x := 3)": (":=", "separate statement"),
     "yield 1": ("yield", "write results to an array"),
     "yield from a": ("yield", "write results to an array"),
     "x, *y = 1, 2, 3": ("starred", "name each part"),

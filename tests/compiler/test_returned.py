@@ -118,7 +118,9 @@ def marked_line(device):
 
 @pytest.mark.parametrize("device", REFUSED, ids=name)
 def test_a_device_function_that_returns_its_own_local_array_is_refused(device):
-    with pytest.raises(errors.ReturnedLocal, match=r"memory of a cuda\.local\.array") as caught:
+    with pytest.raises(
+        errors.ReturnedLocal, match=r"memory of its own cuda\.local\.array"
+    ) as caught:
         returned.check(resolve.run(device.py_func, device=True))
     assert caught.value.line == marked_line(device)
     assert "pass it to" in caught.value.fix

@@ -52,9 +52,9 @@ def changes():
         ("out[i] = math.sqrt(total) + high", "out[i] = -(math.sqrt(total) + high)"),
         (
             "high = np.float32(-np.inf)",
-            "high = np.float32(0.0)  # or another start that is not below all numbers",
+            "high = np.float32(0.0)  # or another initial value that is not below all numbers",
         ),
-        ("high = max(2 * x[k], LIMIT)", "high = max(2 * x[k], LIMIT)  # behind the loop"),
+        ("high = max(2 * x[k], LIMIT)", "high = max(2 * x[k], LIMIT)  # after the loop"),
     ],
 )
 def test_a_variation_changes_one_thing(changes, right, wrong):

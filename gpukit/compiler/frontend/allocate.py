@@ -95,7 +95,7 @@ def _body(unit: Unit, body: list[ast.stmt], makers: dict[str, Any]) -> list[ast.
                     unit,
                     node,
                     f"{refuse.written(node)} is used without a name.",
-                    f"write x = {refuse.written(node)} on a line of its own",
+                    f"write x = {refuse.written(node)} on a separate line",
                 )
         new.append(s)
     return new

@@ -92,8 +92,8 @@ class _Walk:
         kernel, file, line, source = refuse.where(self.unit, s)
         name, text = self.unit.name, refuse.written(s.value)  # type: ignore[arg-type]
         raise refuse.numba_class(errors.ReturnedLocal)(
-            f"The device function {name} returns {text}, memory of a cuda.local.array of its own: "
-            f"on a GPU that memory is gone when {name} returns.",
+            f"The device function {name} returns {text}, memory of its own cuda.local.array: "
+            f"on a GPU that memory is invalid after {name} returns.",
             kernel=kernel,
             file=file,
             line=line,
