@@ -96,7 +96,7 @@ def test_captured_arrays_have_the_names_of_the_source():
 def test_advice_on_divergent_constant_loads_names_the_array():
     words = str(counted(apart_kernel, np.arange(100, dtype=np.int32) % 64))
     assert "constant memory serves one address at a time" in " ".join(words.split())
-    assert "Give `TABLE` to the kernel as an argument" in " ".join(words.split())
+    assert "Pass `TABLE` to the kernel as an argument" in " ".join(words.split())
 
 
 def test_uniform_constant_loads_get_no_advice():

@@ -143,7 +143,7 @@ def test_explicit_float64_is_found_on_request():
 def test_message_suggests_float32_for_explicit_float64():
     what = "cuda.shared.array(32, np.float64)"
     message, fix = describe("float64", {"what": what, "reason": "chosen", "line": 3})
-    assert message.startswith(f"`{what}` in line 3 is float64, though")
+    assert message.startswith(f"`{what}` in line 3 is float64, although")
     assert fix == "write `cuda.shared.array(32, np.float32)`"
 
 

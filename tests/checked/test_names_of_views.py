@@ -79,7 +79,7 @@ def outside(kernel):
 def test_finding_names_a_view_as_the_source_does(kernel):
     _, found = outside(kernel)
     name = NAMES[kernel]
-    assert f"uses {name}[2] in line" in found.message
+    assert f"accesses {name}[2] in line" in found.message
     assert f"but {name} has only 2 elements" in found.message
     assert f"< {name}.shape[0]:" in found.fix
 

@@ -76,7 +76,7 @@ def test_line_of_a_device_function_is_quoted_as_written():
 def test_message_names_line_value_operands_and_thread():
     found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
     words = str(found)
-    assert words.startswith(f"Line {found.line} makes nan out of finite numbers: ")
+    assert words.startswith(f"Line {found.line} computes nan from finite operands: ")
     assert "x[1] = 0.0, y[1] = 0.0 (thread 1 of block 0)" in words
     assert "out[i] = x[i] / y[i]" in words
 

@@ -301,7 +301,10 @@ def test_thread_limit_is_explained():
 
 
 def test_block_limit_is_explained():
-    assert occupancy(find("T4"), 32, 16).reason == "blocks: an SM holds at most 16, here of 1 warp"
+    assert (
+        occupancy(find("T4"), 32, 16).reason
+        == "blocks: an SM holds at most 16, here of 1 warp each"
+    )
 
 
 def test_two_binding_limits_are_both_named():

@@ -33,7 +33,7 @@ def test_html_of_an_empty_profile_is_well_formed():
 
 def test_heat_is_a_number_and_the_length_of_a_bar():
     row = page("tile").row("out[ty, tx] = tile[tx, ty]")
-    hot = next(cell for cell in row if cell[2] == "32.0" and "passes" not in cell[1]["title"])
+    hot = next(cell for cell in row if cell[2] == "32.0" and "lanes" not in cell[1]["title"])
     assert "linear-gradient" in hot[1]["style"]
     assert "100%" in hot[1]["style"]
 

@@ -23,7 +23,7 @@ def test_a_race_is_shown_with_both_lines_of_its_source():
         "  What to do: put `cuda.syncthreads()` between line 12 and line 15, where all threads of "
         "the block\n"
         "  reach it\n"
-        "  Found 28 times.\n"
+        "  Caught 28 times.\n"
         "\n"
         "1 error in sum_kernel[7, 96]: 7 blocks of 96 threads checked."
     )

@@ -78,9 +78,7 @@ def _branches(profile: Profile) -> Iterator[Advice]:
     yield from _parted(profile, sides, lost, "each side waits while the other runs")
     if lost >= _EMPTY_LANES * profile.total["warp_steps"]:
         alone = [p for p in parted if p[0] in skipped]
-        yield from _parted(
-            profile, alone, lost, "the lanes that skip the branch wait for the others"
-        )
+        yield from _parted(profile, alone, lost, "the lanes that skip it wait for the others")
 
 
 def _parted(

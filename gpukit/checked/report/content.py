@@ -76,7 +76,7 @@ def source_lines(finding: Finding) -> list[Line]:
 
 def times(finding: Finding) -> str:
     """Return how often it was caught, or nothing for once."""
-    return f"Found {finding.count} times." if finding.count > 1 else ""
+    return f"Caught {finding.count} times." if finding.count > 1 else ""
 
 
 def counts(report: Report) -> str:
