@@ -301,10 +301,8 @@ def test_thread_limit_is_explained():
 
 
 def test_block_limit_is_explained():
-    assert (
-        occupancy(find("T4"), 32, 16).reason
-        == "blocks: an SM holds at most 16, here of 1 warp each"
-    )
+    reason = occupancy(find("T4"), 32, 16).reason
+    assert reason == "blocks: an SM holds at most 16, here of 1 warp each"
 
 
 def test_two_binding_limits_are_both_named():
@@ -360,9 +358,8 @@ def test_table_accepts_registers_by_compute_capability():
 
 
 def test_table_rejects_a_gpu_without_registers():
-    with pytest.raises(
-        ValueError, match=r"capability \(8, 9\) \(L4\), got registers for \[\(7, 5\)\]"
-    ):
+    said = r"capability \(8, 9\) \(L4\), got registers for \[\(7, 5\)\]"
+    with pytest.raises(ValueError, match=said):
         table(256, {(7, 5): 61})
 
 
