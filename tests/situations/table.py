@@ -158,7 +158,7 @@ SITUATIONS = [
     Situation(
         "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
     ),
-    Situation("a command that is none", "xyzzy", 2, ("got 'xyzzy'", "There are:", "doctor")),
+    Situation("a command that is none", "xyzzy", 2, ("got 'xyzzy'", "Available:", "doctor")),
     Situation(
         "an option that is misspelt",
         "bench --simulater",
@@ -170,13 +170,13 @@ SITUATIONS = [
         "our option after the script",
         "check script.py --json",
         0,
-        ("--json stands after script.py", "gpukit check --json"),
+        ("--json comes after script.py", "gpukit check --json"),
     ),
     Situation(
         "our option with a value after the script",
         "check script.py --html=a.html",
         0,
-        ("--html stands after script.py",),
+        ("--html comes after script.py",),
     ),
     Situation(
         "an option that the script has too",
