@@ -112,7 +112,9 @@ def test_truncated_array_records_no_omitted_elements(monkeypatch):
     result = record(copy_kernel, (2, BLOCK), x, np.zeros_like(x))
     assert after(result, "out") == [x[:8].tolist()]
     assert [(a["shape"], a["whole"]) for a in result["arrays"]] == [([8], [70])] * 2
-    assert result["truncated"].startswith("Only the first 8 of the 70 elements of x, out are shown.")
+    assert result["truncated"].startswith(
+        "Only the first 8 of the 70 elements of x, out are shown."
+    )
 
 
 def test_each_block_has_a_shared_array_of_its_own():
