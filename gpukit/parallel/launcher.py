@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +27,7 @@ _BANNER = re.compile(
 )
 _ABORT = re.compile(r"Abort\(\d+\) on node|internal ABORT")
 _PROCESS = re.compile(r"=   PID (\d+) RUNNING")
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _EXIT = re.compile(r"=   EXIT CODE: (\d+)")
 
 
@@ -89,9 +90,10 @@ def run(
             threading.Thread(target=_copy, args=(process.stderr, errors or sys.stderr, banner)),
         ]
         try:
-            for reader in readers:
-                reader.start()
-            code = _wait(process, Path(f"{path}.failed"))
+            with _ended_by(*_ENDS):
+                for reader in readers:
+                    reader.start()
+                code = _wait(process, Path(f"{path}.failed"))
         finally:
             _end(process)
             for reader in readers:
@@ -103,6 +105,27 @@ def run(
         return Outcome(
             code, "" if reported or not code else _sentence(records, ranks, banner, code)
         )
+
+
+@contextlib.contextmanager
+def _ended_by(*numbers: int) -> Iterator[None]:
+    """Let these signals end a `with` block by SystemExit: the ranks must not outlive this process.
+
+    Only the main thread can say so, and only it receives signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(number: int, _frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    before = [(number, signal.signal(number, leave)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _copy(source: IO[str] | None, to: Any, banner: list[str]) -> None:
@@ -129,6 +152,10 @@ def _wait(process: subprocess.Popen[str], failed: Path) -> int:
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End the launcher and its ranks."""
+    if sys.platform == "win32":
+        process.kill()
+        process.wait()
+        return
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):

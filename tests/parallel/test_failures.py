@@ -3,6 +3,8 @@
 import io
 import os
 import re
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -62,6 +64,32 @@ def test_training_that_was_killed_resumes_to_the_same_bits(tmp_path):
     expected, found = np.load(whole), np.load(resumed)
     for name in ("losses", "weights"):
         np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.slow
+def test_ranks_do_not_outlive_a_launcher_that_is_terminated(tmp_path):
+    script = tmp_path / "endless.py"
+    script.write_text(
+        "import os, time\nfrom gpukit import parallel\nparallel.World()\n"
+        "print(os.getpid(), flush=True)\ntime.sleep(600)\n"
+    )
+    command = [sys.executable, "-m", "gpukit.cli", "train", "--ranks", "2", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        ranks = [int(process.stdout.readline()) for _ in range(2)]
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+    until = time.monotonic() + 30
+    while any(map(is_running, ranks)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_running, ranks))
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
 
 
 def test_without_an_mpi_launcher_the_sentence_says_what_to_install(monkeypatch):
