@@ -1,4 +1,7 @@
-"""Find, read and execute the notebooks."""
+"""Find, read and execute the notebooks.
+
+nbformat takes three seconds to import, which the tests of exercises need not wait for.
+"""
 
 import os
 import re
@@ -6,9 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "notebooks"
@@ -20,6 +21,8 @@ SECONDS_PER_CELL = int(os.environ.get("GPUKIT_CELL_SECONDS", "120"))
 
 
 def read(path):
+    import nbformat
+
     return nbformat.read(path, as_version=4)
 
 
@@ -45,6 +48,8 @@ def code_of(name, file):
 
 def with_solutions(notebook):
     """Insert after each exercise cell a cell with its solution."""
+    import nbformat
+
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
@@ -66,6 +71,8 @@ def execute(notebook):
 
 
 def _execute(notebook, more):
+    from nbclient import NotebookClient
+
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     client = NotebookClient(
         notebook,
