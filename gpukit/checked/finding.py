@@ -90,6 +90,11 @@ class Finding:
         """The sanitizer's tool that reports this class."""
         return KINDS[self.kind].tool
 
+    @property
+    def title(self) -> str:
+        """What the class of findings is, in a few words."""
+        return KINDS[self.kind].title
+
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as plain data, for JSON."""
-        return {"tool": self.tool, "title": KINDS[self.kind].title, **asdict(self)}
+        return {"tool": self.tool, "title": self.title, **asdict(self)}

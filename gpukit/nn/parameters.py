@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from gpukit import cuda, launch
 Init = Callable[[np.random.Generator, tuple[int, ...]], npt.NDArray[Any]]
 Part = TypeVar("Part")
 ADVICE = "Was it saved by the same model?"
+# Called with each new `Parameters`: the checker of parallel programs compares them between ranks.
+observer: ContextVar[Callable[[Parameters], object] | None] = ContextVar("observer", default=None)
 
 
 class Parameter:
@@ -84,6 +87,8 @@ class Parameters:
         for name, buffer in parts_of(model, Buffer):
             buffer.begin(dtype)
             self._views[name] = buffer.value
+        if (seen := observer.get()) is not None:
+            seen(self)
 
     def __len__(self) -> int:
         """Return the number of learned values."""
@@ -95,6 +100,10 @@ class Parameters:
             array.__cuda_array_interface__["data"][0] for array in (parameter.grad, self.grad)
         )
         return int(first - whole) // int(self.grad.dtype.itemsize)
+
+    def views(self) -> dict[str, Any]:
+        """Return every parameter and every buffer by name: the arrays themselves."""
+        return dict(self._views)
 
     def synchronise(self, copy: Callable[[str, Any], object]) -> None:
         """Call `copy(name, array)` for all parameters in one array, and for each buffer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from gpukit import errors
 
-_HERE = str(Path(__file__).parent)
+_PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Call:
     """One call of a communication function.
 
     `peer` is the other rank of a message or the root of a broadcast, by its number in the world;
-    `file` and `line` are the program's own, the nearest outside of `gpukit.parallel`.
+    `file` and `line` are the program's own, the nearest outside of gpukit.
     """
 
     operation: str
@@ -44,9 +45,14 @@ class Call:
 
 def call(operation: str, array: Any = None, name: str = "", **details: Any) -> Call:
     """Return the call that the program is making."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
     shape, dtype = (None, "") if array is None else (tuple(array.shape), str(array.dtype))
-    file, line = frame.f_code.co_filename, frame.f_lineno
+    file, line = program()
     return Call(operation, name, shape, dtype, file=file, line=line, **details)
+
+
+def program() -> tuple[str, int]:
+    """Return the file and the line of the program that is running, outside of gpukit."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno

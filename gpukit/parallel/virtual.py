@@ -23,6 +23,7 @@ from gpukit import launch
 from gpukit.errors import Deadlock
 from gpukit.parallel import board
 from gpukit.parallel.single import LocalWindow, assign
+from gpukit.parallel.transport import Transport
 from gpukit.parallel.world import World, build, current
 
 Result = TypeVar("Result")
@@ -265,11 +266,17 @@ def _combined(meeting: _Meeting, op: str) -> Any:
     return total
 
 
-def run(function: Callable[[World], Result], ranks: int) -> list[Result]:
+def run(
+    function: Callable[[World], Result],
+    ranks: int,
+    *,
+    wrap: Callable[[VirtualTransport], Transport] = lambda transport: transport,
+) -> list[Result]:
     """Call `function(world)` on so many virtual ranks; return what each of them returned.
 
-    `World()` inside it is the same world. Raises the error of the first rank that fails; where
-    every rank waits, Deadlock says in which call each of them does.
+    `World()` inside it is the same world, with the transport that `wrap` returns. Raises the error
+    of the first rank that fails; where every rank waits, Deadlock says in which call each of them
+    does.
     """
     turns = Turns(ranks)
     exchange, records = Exchange(turns), board.Memory(ranks)
@@ -278,7 +285,8 @@ def run(function: Callable[[World], Result], ranks: int) -> list[Result]:
 
     def body(rank: int) -> None:
         turns.wait(rank)
-        world = build(World, VirtualTransport(exchange, rank, rank, ranks), records, REASON)
+        transport = wrap(VirtualTransport(exchange, rank, rank, ranks))
+        world = build(World, transport, records, REASON)
         world.deadline = float("inf")
         current.set(world)
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpukit.checked.finding import ERROR, INFO, KINDS, SEVERITIES, WARNING, Finding
-from gpukit.checked.report import as_html, as_json, as_junit, as_text, merging
+from gpukit.checked.report import as_html, as_json, as_junit, as_text, content, merging
 from gpukit.checked.report.merging import Launch
 
 
@@ -65,6 +65,11 @@ class Report:
     def ok(self) -> bool:
         """Whether there are no errors; warnings are allowed."""
         return not self.errors
+
+    @property
+    def summary(self) -> str:
+        """How many findings there are, and what was checked, as a sentence."""
+        return content.summary(self)
 
     @property
     def exit_code(self) -> int:

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
-from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
+from gpukit.checked.finding import ERROR, INFO, WARNING
 from gpukit.checked.report import content as report_parts
-
-if TYPE_CHECKING:
-    from gpukit.checked.report import Report
 
 # The first ones are open, the next ones closed, the rest only counted: pages stay small.
 OPEN, SHOWN = 3, 200
@@ -51,11 +47,11 @@ CODE = (
 )
 
 
-def render(report: Report) -> str:
+def render(report: report_parts.ShownReport) -> str:
     """Return the report as one section of a page."""
     shown = report.findings[:SHOWN]
     items = "".join(_item(finding, place < OPEN) for place, finding in enumerate(shown))
-    parts = [_tag("h3", SUMMARY, _escaped(report_parts.summary(report)))]
+    parts = [_tag("h3", SUMMARY, _escaped(report.summary))]
     if items:
         parts.append(f'<ol role="list" style="{_LIST}">{items}</ol>')
     hidden = len(report.findings) - len(shown)
@@ -67,13 +63,13 @@ def render(report: Report) -> str:
     return f'<section aria-label="What gpukit check found" style="{_SECTION}">{body}</section>'
 
 
-def _item(finding: Finding, is_open: bool) -> str:
+def _item(finding: report_parts.Shown, is_open: bool) -> str:
     colour = _COLOURS[finding.severity]
     head = "".join(
         (
             _tag("span", f"{_BADGE} {colour}", finding.severity),
             _tag("h4", _KIND, _escaped(finding.kind)),
-            f" {_escaped(KINDS[finding.kind].title)}",
+            f" {_escaped(finding.title)}",
             _tag("span", _PLACE, _escaped(report_parts.where(finding))),
         )
     )
@@ -84,7 +80,7 @@ def _item(finding: Finding, is_open: bool) -> str:
     )
 
 
-def _body(finding: Finding) -> str:
+def _body(finding: report_parts.Shown) -> str:
     parts = [_source(finding), _tag("p", _TEXT, _words(finding.message))]
     if finding.fix:
         parts.append(_tag("p", _TEXT, f"<strong>What to do:</strong> {_words(finding.fix)}"))
@@ -93,7 +89,7 @@ def _body(finding: Finding) -> str:
     return "".join(parts)
 
 
-def _source(finding: Finding) -> str:
+def _source(finding: report_parts.Shown) -> str:
     """Return the source lines with their numbers; the one that was caught is marked and bold."""
     lines = report_parts.source_lines(finding)
     digits = max((len(str(line.number)) for line in lines), default=0)

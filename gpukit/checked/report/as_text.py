@@ -6,15 +6,11 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
+from gpukit.checked.finding import ERROR, INFO, WARNING
 from gpukit.checked.messages.phrases import some
 from gpukit.checked.report import content
 from gpukit.table import code_lines, columns
-
-if TYPE_CHECKING:
-    from gpukit.checked.report import Report
 
 WIDEST, NARROWEST = 100, 30
 
@@ -25,12 +21,12 @@ _LONG_CODE = 40
 
 
 def render(
-    report: Report,
+    report: content.ShownReport,
     *,
     colour: bool = False,
     width: int | None = None,
     limit: int,
-    known: Sequence[Finding] = (),
+    known: Sequence[content.Shown] = (),
 ) -> str:
     """Return the findings, one paragraph each, and the summary."""
     width = fitting(width)
@@ -55,17 +51,17 @@ def fitting(width: int | None) -> int:
     return max(NARROWEST, min(width, WIDEST))
 
 
-def _last(report: Report, colour: bool, width: int) -> str:
+def _last(report: content.ShownReport, colour: bool, width: int) -> str:
     style = "good" if report.ok and report.launched else "strong"
     lines = [
         _paint(line, style if colour else "")
-        for line in wrapped(content.summary(report), width).splitlines()
+        for line in wrapped(report.summary, width).splitlines()
     ]
     lines += [wrapped(f"Note: {content.clean(note)}", width) for note in report.notes]
     return "\n".join(lines)
 
 
-def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST) -> str:
+def finding_text(finding: content.Shown, *, colour: bool = False, width: int = WIDEST) -> str:
     """Return one finding: kind and location, the lines, the message, what to do."""
     place = content.where(finding)
     at = f" at {place}" if place and not place.startswith("in ") else f" {place}".rstrip()
@@ -84,7 +80,7 @@ def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST)
     return "\n".join(lines)
 
 
-def _source(finding: Finding, colour: bool, width: int) -> list[str]:
+def _source(finding: content.Shown, colour: bool, width: int) -> list[str]:
     """Return the source lines with their numbers; `>` marks the one that was caught."""
     shown = content.source_lines(finding)
     digits = max((len(str(line.number)) for line in shown), default=0)

@@ -6,10 +6,11 @@ import math
 import os
 import re
 import textwrap
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gpukit import errors
-from gpukit.checked.finding import SEVERITIES, Finding
+from gpukit.checked.finding import SEVERITIES
 from gpukit.checked.messages.phrases import some
 from gpukit.checked.report.merging import Launch
 
@@ -20,6 +21,52 @@ WHAT = "races, invalid accesses, uninitialized memory, and misused barriers and 
 
 # Control characters would affect a terminal and are invalid in XML; so is half a surrogate.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Shown(Protocol):
+    """What the renderings need of a finding: one of a launch, or one of a parallel program."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def severity(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def other_line(self) -> int: ...
+    @property
+    def other_source(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def fix(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def details(self) -> dict[str, Any]: ...
+
+
+class ShownReport(Protocol):
+    """What the renderings need of a report; `launched` is empty where nothing was checked."""
+
+    notes: list[str]
+
+    @property
+    def findings(self) -> Sequence[Shown]: ...
+    @property
+    def launched(self) -> Sized: ...
+    @property
+    def ok(self) -> bool: ...
+    @property
+    def summary(self) -> str: ...
 
 
 class Line(NamedTuple):
@@ -35,7 +82,7 @@ def clean(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def where(finding: Finding) -> str:
+def where(finding: Shown) -> str:
     """Return `file:line in kernel`; the shortest path to the file, or a notebook cell's name."""
     kernel = f"in {finding.kernel}" if finding.kernel else ""
     if not finding.file:
@@ -55,7 +102,7 @@ def _short(file: str) -> str:
     return file.removeprefix(here)
 
 
-def source_lines(finding: Finding) -> list[Line]:
+def source_lines(finding: Shown) -> list[Line]:
     """Return the lines of a finding as in the file, without their common indent."""
     texts = {finding.line: finding.source}
     here = not finding.details.get("other_file")
@@ -74,7 +121,7 @@ def source_lines(finding: Finding) -> list[Line]:
     ]
 
 
-def times(finding: Finding) -> str:
+def times(finding: Shown) -> str:
     """Return how often it was caught, or nothing for once."""
     return f"Caught {finding.count} times." if finding.count > 1 else ""
 
