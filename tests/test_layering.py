@@ -37,6 +37,7 @@ NARROW = {
             "status",
             "table",
             "target",
+            "checked",
             "cuda",
             "files",
             "launch",

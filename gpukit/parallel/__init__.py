@@ -1,5 +1,6 @@
 """Train on many devices: ranks that exchange arrays by MPI or NCCL."""
 
+from gpukit.parallel.checker.check import check
 from gpukit.parallel.data import DataParallel
 from gpukit.parallel.replicas import Asynchronous, Averaged
 from gpukit.parallel.slow_motion import SlowMotion
@@ -8,6 +9,7 @@ from gpukit.parallel.virtual import run
 from gpukit.parallel.world import Group, Work, World
 
 __all__ = [
+    "check",
     "Asynchronous",
     "Averaged",
     "DataParallel",
