@@ -167,6 +167,12 @@ def _watch_commands(commands: Any) -> None:
     check = _add(commands, "check", "watch.check", text)
     check.add_argument("--junit", metavar="FILE", help="also write the findings as JUnit XML")
     check.add_argument("--html", metavar="FILE", help="also write them as an HTML page")
+    check.add_argument(
+        "--ranks",
+        type=_ranks,
+        metavar="N",
+        help="check a parallel program: run it on 2 to 8 ranks in turn and compare them",
+    )
     text = "run a script and count the memory traffic of its launches, line by line"
     profile = _add(commands, "profile", "watch.profile", text)
     profile.add_argument(
@@ -264,6 +270,12 @@ def _name(parser: argparse.ArgumentParser) -> None:
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number, 1 or more, got {text!r}")
+    return int(text)
+
+
+def _ranks(text: str) -> int:
+    if text not in [*"2345678"]:
+        raise argparse.ArgumentTypeError(f"expected a number of ranks from 2 to 8, got {text!r}")
     return int(text)
 
 

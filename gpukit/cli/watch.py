@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 def check(arguments: argparse.Namespace) -> int:
     """Run a script with every launch checked, and print what is wrong with them."""
+    if arguments.ranks:
+        from gpukit.cli import ranks
+
+        return ranks.check(arguments)
     from gpukit.checked import process
     from gpukit.checked.report import merge
 
@@ -43,7 +47,7 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.junit:
         files.write(arguments.junit, report.to_junit())
     if arguments.html:
-        files.write(arguments.html, _page(report))
+        files.write(arguments.html, page(report))
     nothing = not (ran.stopped or reports)
     if ran.code in (INTERRUPTED, MACHINE):
         return ran.code
@@ -233,11 +237,12 @@ def output_aside(aside: bool) -> Iterator[None]:
         os.close(kept)
 
 
-def _page(report: Any) -> str:
+def page(report: Any) -> str:
+    """Return a report as a page of its own."""
     return (
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>gpukit check</title>"
         f"</head><body>{report._repr_html_()}</body></html>\n"
     )
 
 
-__all__ = ["WELL", "check", "play", "profile"]
+__all__ = ["WELL", "check", "output_aside", "page", "play", "profile"]

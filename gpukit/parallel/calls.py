@@ -10,7 +10,7 @@ from typing import Any
 
 from gpukit import errors
 
-_PACKAGE = str(Path(errors.__file__).parent) + os.sep
+PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Call:
 
     def __str__(self) -> str:
         words = [self.operation]
+        if self.op not in ("", "sum"):
+            words.append(f"({self.op})")
         if self.shape is not None:
             words.append(f"of {self.name or 'an array'} {self.shape} {self.dtype}")
         if self.peer is not None:
@@ -53,6 +55,6 @@ def call(operation: str, array: Any = None, name: str = "", **details: Any) -> C
 def program() -> tuple[str, int]:
     """Return the file and the line of the program that is running, outside of gpukit."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

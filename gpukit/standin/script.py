@@ -12,7 +12,7 @@ import importlib.util
 import runpy
 import sys
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +48,33 @@ def run(
             return Outcome(0, made, report)
         except SystemExit as stop:
             return Outcome(exit_code(stop.code), {}, report)
+        finally:
+            _flush()
+
+
+@contextlib.contextmanager
+def repeatable(
+    path: str, argv: Sequence[str] = (), command: str = "run"
+) -> Iterator[Callable[[], int]]:
+    """Yield a function that runs the script at `path`, also in several threads in turn.
+
+    It returns the exit code. Each run has globals of its own; modules are imported once.
+    """
+    script = find(path, command)
+
+    def once() -> int:
+        with tokenize.open(script) as file:
+            code = compile(file.read(), str(script), "exec", dont_inherit=True)
+        try:
+            exec(code, {"__name__": "__main__", "__file__": str(script)})
+        except SystemExit as stop:
+            return exit_code(stop.code)
+        return 0
+
+    with _as_main(script, argv, script.resolve().parent):
+        standin.install(children=True)
+        try:
+            yield once
         finally:
             _flush()
 

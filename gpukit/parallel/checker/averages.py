@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpukit.parallel.checker import cases, memory
+from gpukit.parallel.checker import cases, memory, values
 from gpukit.parallel.checker.findings import Finding, Place, make
 from gpukit.parallel.checker.memory import Slot
 from gpukit.parallel.checker.operations import Operation
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 def find(pairing: Pairing) -> list[Finding] | None:
     """Return what is wrong with averages of parameters; None for a program without any."""
+    if any(o.call.operation == "window" for trace in pairing.traces for o in trace.operations):
+        pairing.notes.append(
+            "Gradients and updates were not compared: ranks that exchange parameters through a "
+            "window, without waiting for each other, differ from one process by design."
+        )
+        return values.at_end(pairing)
     for name, slots in copies(pairing):
         first = min(slots)
         made = _averaging(pairing, slots[first], first)

@@ -65,15 +65,18 @@ class Case:
     @property
     def place(self) -> Any:
         """The line of the last exchange, or else of the update."""
-        for operations in self.exchanges.values():
-            if operations:
-                return operations[-1]
-        return self.update
+        made = self.reductions(self.ranks[0])
+        return made[-1][2] if made else self.update
 
     @property
     def update(self) -> Place:
         """The line of the update."""
         return next(iter(self.places.values()))
+
+    @property
+    def at_update(self) -> str:
+        """Where the update is, as ` in line 12`; nothing where it was not seen."""
+        return f" in line {self.update.line}" if self.update.line else ""
 
     def part(self, operation: Operation, numbers: Host | None) -> Host | None:
         """Return the parameter's part of what an operation exchanged."""

@@ -65,6 +65,8 @@ def check(
             findings = [f for f in findings if not (same_batch and f.kind == "different-masks")]
             findings += found
             notes += more
+    if not any(trace.operations for trace in recorder.traces):
+        notes.append("The ranks exchanged nothing: each of them did the same on its own.")
     operations = sum(len(trace.operations) for trace in recorder.traces)
     steps = max((len(u) for t in recorder.traces for u in t.updates.values()), default=0)
     return RanksReport(findings, f"`{name}`", ranks, operations, steps, notes)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit.checked.finding import ERROR
 from gpukit.parallel.checker import activations, averages, cases, explanations, values
 from gpukit.parallel.checker.findings import Finding
 from gpukit.parallel.checker.memory import Slot
@@ -83,7 +84,7 @@ def find(recorder: Recorder, alone: Trace | None) -> tuple[list[Finding], list[s
     """Return what is wrong with gradients and parameters, and notes on what was not compared."""
     pairing = pair(recorder, alone)
     found = averages.statistics(pairing)
-    _comparable(pairing, bool(found))
+    _comparable(pairing, bool(found), recorder.whole)
     found += values.start(pairing)
     if any(finding.kind == "different-start" for finding in found):
         return found, pairing.notes
@@ -93,16 +94,20 @@ def find(recorder: Recorder, alone: Trace | None) -> tuple[list[Finding], list[s
     held = [trace for trace in pairing.traces if pairing.updates(trace)]
     counts = [pairing.updates(trace) for trace in held]
     for step in range(min(counts, default=0)):
-        wrong = _gradients(pairing, step) or values.after(pairing, step)
-        if any(finding.severity == "error" for finding in wrong):
-            return found + wrong, pairing.notes
-        found += wrong
+        wrong = _gradients(pairing, step)
+        if not any(finding.severity == ERROR for finding in wrong):
+            after = values.after(pairing, step)
+            if not after:
+                found += wrong
+                continue
+            wrong += after
+        return found + wrong, pairing.notes  # what comes later follows from this
     if recorder.whole:
         found += values.at_end(pairing)
     return found, pairing.notes
 
 
-def _comparable(pairing: Pairing, statistics: bool) -> None:
+def _comparable(pairing: Pairing, statistics: bool, whole: bool) -> None:
     """Leave out one process where its numbers must be other ones; say why."""
     alone = pairing.alone
     if alone is None:
@@ -114,7 +119,7 @@ def _comparable(pairing: Pairing, statistics: bool) -> None:
         reason = (
             "normalizes with the statistics of the whole batch, each rank with those of its part"
         )
-    elif len(counts) == 1 and counts != {made}:
+    elif whole and len(counts) == 1 and counts != {made}:
         reason = (
             f"makes {made} updates, each rank {counts.pop()}: the batch of one process is not that "
             "of all ranks together. Pass alone=function, one that trains on the whole batch"

@@ -19,6 +19,11 @@ from gpukit.parallel.checker.cases import Case
 from gpukit.parallel.checker.findings import Finding, make, ranks_in_words
 from gpukit.parallel.checker.memory import Host, factor
 
+SUMS = (
+    "Where the model is split over the ranks, look for a sum of activations, or of their gradients "
+    "in the backward pass, that is left out: the gradients of the ranks do not add up to that of "
+    "one process. Where each rank has its own examples, exchange the gradients."
+)
 EXCHANGE = (
     "Sum the gradients over the ranks between the backward pass and the update, "
     "`world.all_reduce(parameters.grad)`, and divide by `world.size` if the loss is a mean; "
@@ -85,8 +90,8 @@ def not_exchanged(case: Case) -> Finding | None:
             return _say(
                 "late-exchange",
                 case,
-                f"{_gradient(case)} is exchanged in line {late[0].line}, after the update in line "
-                f"{case.update.line} has used it: each of {many} was updated with its own "
+                f"{_gradient(case)} is exchanged in line {late[0].line}, after the update"
+                f"{case.at_update} has used it: each of {many} was updated with its own "
                 f"gradient{_total(case)}.",
                 "Exchange the gradients before the update.",
                 late[0],
@@ -95,9 +100,9 @@ def not_exchanged(case: Case) -> Finding | None:
         return _say(
             "missing-exchange",
             case,
-            f"{_gradient(case)} is never exchanged: {many} make the update in line "
-            f"{case.update.line} with different gradients{_total(case)}.",
-            EXCHANGE,
+            f"{_gradient(case)} is never exchanged: {many} make the update"
+            f"{case.at_update} with different gradients{_total(case)}.",
+            EXCHANGE if _total(case) or case.expected is None else SUMS,
             case.update,
         )
     made = [operations[-1] for operations in case.exchanges.values() if operations]
@@ -133,20 +138,20 @@ def unused(case: Case) -> Finding | None:
             "lost-result",
             case,
             f"{operation.what} in line {operation.line} gives {ranks_in_words(own)} the sum, but "
-            f"the update in line {case.update.line} uses the rank's own gradient of `{case.name}` "
+            f"the update{case.at_update} uses the rank's own gradient of `{case.name}` "
             "all the same.",
             "`all_reduce` works in place: on a copy, copy the result back, "
             "`parameters.grad.copy_to_device(copy)`; or give it `parameters.grad` itself.",
             operation,
             case.update,
         )
-    if early and (case.expected is None or _total(case) or len(early) == len(case.ranks)):
+    if early and (case.expected is None or _total(case)):
         operation = last[early[0]][2]
         return _say(
             "early-exchange",
             case,
             f"{_gradient(case)} is computed after the exchange in line {operation.line}: the "
-            f"update in line {case.update.line} uses what each of {ranks_in_words(early)} has "
+            f"update{case.at_update} uses what each of {ranks_in_words(early)} has "
             f"computed alone{_total(case)}.",
             "Call the exchange after `backward`, when the gradients are complete.",
             operation,
@@ -362,19 +367,19 @@ def unknown(case: Case) -> Finding:
             f"{_gradient(case)} differs between rank {first} and {ranks_in_words(others)} by up to "
             f"{gap:.3g}{_total(case)}.",
             "The ranks hold copies of this parameter and must update it alike: look at what they "
-            "exchange between line "
-            f"{case.place.line} and the update.",
+            "exchange before it, and at what changes it between the exchange and the update.",
             case.place,
             case.update,
         )
     assert case.expected is not None
     gap = float(np.abs(case.found[min(case.found)] - case.expected).max())
     largest = float(np.abs(case.expected).max())
+    alike = f"; {ranks_in_words(case.ranks)} agree with each other" if case.ranks[1:] else ""
     return _say(
         "different-gradient",
         case,
         f"{_gradient(case)} differs from that of one process by up to {gap:.3g}, where its largest "
-        f"element is {largest:.3g}; {ranks_in_words(case.ranks)} agree with each other.",
+        f"element is {largest:.3g}{alike}.",
         "Compare which examples the ranks compute in this update with those of one process: "
         "together they must be the same, each once. In a model that is split over ranks, compare "
         "what is exchanged in the forward and the backward pass.",

@@ -197,8 +197,7 @@ class RanksReport:
     @property
     def summary(self) -> str:
         """How many findings there are, and what was checked, as a sentence."""
-        calls = some(f"{self.operations:,}", "message or collective operation")
-        calls = calls if self.operations == 1 else f"{self.operations:,} messages and collectives"
+        calls = some(self.operations, "communication call")
         ran = f"{self.program} on {some(self.ranks, 'rank')}: {some(self.steps, 'update')}, {calls}"
         if not self.findings:
             return f"No findings in {ran} checked for {WHAT}."
@@ -246,11 +245,14 @@ class RanksReport:
 def _merged(found: Iterable[Finding]) -> list[Finding]:
     """Merge findings of one kind at the same lines; the words are those of the first."""
     kept: dict[tuple[Any, ...], Finding] = {}
+    named: dict[tuple[Any, ...], int] = {}
     for new in found:
-        key = (new.kind, new.file, new.line, new.other_line, "" if new.line else new.message)
+        key = (new.kind, new.file, new.line, new.other_line, new.message)
+        if new.line or new.parameters:
+            key = (*key[:-1], "")
         old = kept.get(key)
         if old is None:
-            kept[key] = new
+            kept[key], named[key] = new, len(new.parameters)
             continue
         kept[key] = replace(
             old,
@@ -258,13 +260,13 @@ def _merged(found: Iterable[Finding]) -> list[Finding]:
             ranks=tuple(sorted({*old.ranks, *new.ranks})),
             count=old.count + new.count,
         )
-    return [_with_others(finding) for finding in kept.values()]
+    return [_with_others(finding, named[key]) for key, finding in kept.items()]
 
 
-def _with_others(finding: Finding) -> Finding:
-    """Name in the message what was merged into a finding."""
-    others = finding.parameters[1:]
-    if finding.count == 1 or not others or f"`{others[-1]}`" in finding.message:
+def _with_others(finding: Finding, named: int) -> Finding:
+    """Name in the message what was merged into a finding that named the first parameters."""
+    others = finding.parameters[named:]
+    if not others:
         return finding
     message = f"{finding.message} The same is true of {names_in_words(others)}."
     return replace(finding, message=message, count=1)

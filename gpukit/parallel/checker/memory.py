@@ -124,7 +124,9 @@ def _copy_of(array: Any, models: list[Parameters]) -> Region | None:
             numbers = copied(array).reshape(slot.shape) if numbers is None else numbers
             flat = numbers.reshape(slot.shape)
             for what, source in (("grad", parameters.grad), ("value", parameters.value)):
-                if proportional(flat, slot.of(copied(source))):
+                other = slot.of(copied(source))
+                alike = proportional if array.size > 1 else same_bits
+                if alike(flat, other):
                     return Region(what, number, slot.first, slot.end, copied=True)
         if array.size == parameters.grad.size and array.size > 1:
             return Region("grad", number, 0, array.size, copied=True)  # a sum of gradients

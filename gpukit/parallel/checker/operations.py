@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpukit.parallel.calls import Call, call
 from gpukit.parallel.checker import memory
-from gpukit.parallel.checker.findings import make, ranks_in_words
+from gpukit.parallel.checker.findings import make, names_in_words, ranks_in_words
 from gpukit.parallel.checker.memory import Host, Region
+from gpukit.parallel.single import Done
 from gpukit.parallel.transport import Pending, Transport, Window
 from gpukit.parallel.virtual import VirtualTransport
 
@@ -36,7 +37,7 @@ class Operation:
 
     `before` and `after` are its array at the start and when it was complete; `known` says whether
     the rank has learned that it is complete, by `wait` or `done`. `flat` are all gradients of the
-    model at the start of a message with some of them.
+    model at the start of a message with some of them, `names` the parameters that it concerns.
     """
 
     rank: int
@@ -50,6 +51,7 @@ class Operation:
     before: Host | None = None
     after: Host | None = None
     region: Region | None = None
+    names: str = ""
     flat: Host | None = None
     complete: bool = False
     known: bool = False
@@ -82,8 +84,8 @@ class Operation:
     @property
     def what(self) -> str:
         """The operation and its array, in a few words."""
-        named = f" of {self.call.name}" if self.call.name else ""
-        return f"`{self.call.operation}`{named}"
+        parts = [part for part in (self.call.name, self.names) if part]
+        return f"`{self.call.operation}`" + (f" of {', '.join(parts)}" if parts else "")
 
 
 class Ledger:
@@ -159,45 +161,49 @@ class Recorded:
 
     def send(self, array: Any, dest: int, tag: int) -> Pending:
         """Send an array to a rank."""
-        operation = self._begin(array, None)
+        operation = self._begin("send", array, None)
         return self._message(operation, (self.rank, dest, tag), self.inner.send, array, dest, tag)
 
     def recv(self, array: Any, source: int, tag: int) -> Pending:
         """Receive from a rank into an array."""
-        operation = self._begin(array, array)
+        operation = self._begin("recv", array, array)
         key = source, self.rank, tag
         return self._message(operation, key, self.inner.recv, array, source, tag)
 
     def all_reduce(self, array: Any, op: str) -> Pending:
         """Combine the arrays of all ranks, in place."""
-        return self._collective(self._begin(array, array), self.inner.all_reduce, array, op)
+        operation = self._begin("all_reduce", array, array)
+        return self._collective(operation, self.inner.all_reduce, array, op)
 
     def broadcast(self, array: Any, root: int) -> Pending:
         """Copy the array of `root` into those of all ranks."""
-        return self._collective(self._begin(array, array), self.inner.broadcast, array, root)
+        operation = self._begin("broadcast", array, array)
+        return self._collective(operation, self.inner.broadcast, array, root)
 
     def all_gather(self, array: Any, out: Any) -> Pending:
         """Put the arrays of all ranks into `out`."""
-        return self._collective(self._begin(array, out), self.inner.all_gather, array, out)
+        operation = self._begin("all_gather", array, out)
+        return self._collective(operation, self.inner.all_gather, array, out)
 
     def reduce_scatter(self, array: Any, out: Any, op: str) -> Pending:
         """Combine arrays of shape (size, *out.shape); rank r gets row r."""
-        return self._collective(self._begin(array, out), self.inner.reduce_scatter, array, out, op)
+        operation = self._begin("reduce_scatter", array, out)
+        return self._collective(operation, self.inner.reduce_scatter, array, out, op)
 
     def barrier(self) -> Pending:
         """Complete once every rank has called this."""
-        return self._collective(self._begin(None, None), self.inner.barrier)
+        operation = self._begin("barrier", None, None)
+        return self._collective(operation, self.inner.barrier)
 
     def window(self, array: Any) -> Window:
         """Expose an array to one-sided operations."""
-        self.trace.called = call("window", array)
-        operation = self._begin(array, None)
+        operation = self._begin("window", array, None)
         self.trace.polled = operation
         made: list[Window] = []
 
         def expose() -> Pending:
             made.append(self.inner.window(array))
-            return self.inner.barrier()
+            return Done()
 
         self._collective(operation, expose)
         self.settle(operation)
@@ -217,9 +223,9 @@ class Recorded:
 
     # --- Recording -------------------------------------------------------------------------------
 
-    def _begin(self, array: Any, out: Any) -> Operation:
+    def _begin(self, name: str, array: Any, out: Any) -> Operation:
         trace = self.trace
-        made, trace.called = trace.called or call("window", array), None
+        made, trace.called = trace.called or call(name, array), None
         number = len(trace.operations)
         operation = Operation(
             trace.rank, self.ranks, made, number, trace.step, array, out, self.ledger
@@ -230,6 +236,10 @@ class Recorded:
             operation.region = region = memory.region_of(array, trace.models)
             if region is not None and region.what == "grad" and made.operation in ("send", "recv"):
                 operation.flat = memory.copied(trace.models[region.model].grad)
+            if region is not None:
+                names = self.recorder.names(operation)
+                kind = "the gradient of " if region.what == "grad" else ""
+                operation.names = f"{kind}{names_in_words(names)}" if names else ""
         trace.operations.append(operation)
         if not operation.known:
             trace.open.append(operation)
@@ -285,7 +295,7 @@ class Recorded:
         """Look whether an array has changed since its operation was started."""
         if operation.before is not None:
             if not memory.same_bits(operation.before, memory.copied(operation.array)):
-                self.recorder.accuse(operation, "while other ranks had not called it yet")
+                self.recorder.accuse(operation, "before all ranks have called it")
 
     def _same_message(
         self, operation: Operation, other: Operation, key: tuple[int, int, int]
@@ -339,7 +349,7 @@ class Recorded:
                 "collective-mismatch",
                 f"Collective operation {number} of {ranks_in_words([first.rank])} is {first}, "
                 f"and that of {ranks_in_words([second.rank])} is {second}: they cannot be "
-                "one operation. MPI would wait for ever, crash or mix up the numbers.",
+                "one operation. MPI would wait forever, crash or mix up the numbers.",
                 fix,
                 second,
                 first,

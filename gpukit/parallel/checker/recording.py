@@ -165,7 +165,7 @@ class Recorder:
                 "in-flight",
                 f"{operation.what} on rank {operation.rank}, started in line {operation.line}, is "
                 f"in progress until its `wait`, but its array {how}: other ranks may get the old "
-                "numbers or the new ones, and results may be lost.",
+                "numbers or the new ones, and a result may be overwritten.",
                 "Call `wait()` of what the call returned before you read or write the array, and "
                 "start the operation only when the array is complete.",
                 place or operation,

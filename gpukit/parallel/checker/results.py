@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpukit.parallel.checker import cases, memory
+from gpukit.parallel.checker import cases
 from gpukit.parallel.checker.findings import Finding, make, ranks_in_words
 from gpukit.parallel.checker.memory import Host
 
@@ -36,16 +36,19 @@ def find(pairing: Pairing) -> list[Finding]:
             )
             continue
         scale = float(np.abs(own[name]).max(initial=0))
-        bad = [
-            rank
+        gaps = {
+            rank: np.abs(part - expected)
             for rank, part, expected in zip(arrays, *_sides(whole, own[name], arrays), strict=True)
-            if not memory.close(part, expected, scale, cases.TOLERANCE)
-        ]
+        }
+        bad = [rank for rank in gaps if not gaps[rank].max(initial=0) <= cases.TOLERANCE * scale]
         if bad:
+            gap = max(float(gaps[rank].max()) for rank in bad)
+            index = np.argwhere(~(gaps[bad[0]] <= cases.TOLERANCE * scale))[0].tolist()
             found.append(
                 make(
                     "different-result",
-                    f"`{name}` of {ranks_in_words(bad)} differs from what one process computes.",
+                    f"`{name}` of {ranks_in_words(bad)} differs from what one process computes, by "
+                    f"up to {gap:.3g}; first in element {index} of that of rank {bad[0]}.",
                     "Compare the parts at the borders between ranks and what they exchange there.",
                     parameters=(name,),
                     ranks=tuple(bad),

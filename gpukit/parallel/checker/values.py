@@ -64,15 +64,17 @@ def start(pairing: Pairing) -> list[Finding]:
         known = {rank: state for rank, state in states.items() if state is not None}
         if len(known) < len(states) or apart(known) is None:
             continue
-        updates = [cases.history(pairing.traces[r], slot.model)[0] for r, slot in slots.items()]
-        place = updates[0].place
+        made = [pairing.traces[r].updates[slot.model] for r, slot in slots.items()]
+        if not all(made):
+            continue  # these are the values at the end
+        place = made[0][0].place
         found.append(
             make(
                 "different-start",
                 f"`{name}` differs between ranks before the first update: {differs(known)}.",
                 f"{SEED} Where ranks hold different layers, return a mapping from the names that "
                 "the parameters have in one process to each rank's own.",
-                place if place.line else None,
+                place,
                 parameters=(name,),
                 ranks=tuple(slots),
                 step=1,

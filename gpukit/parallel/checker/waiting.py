@@ -1,12 +1,12 @@
-"""Why ranks wait for ever, and which messages and operations were left at the end."""
+"""Why ranks wait forever, and which messages and operations were left at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gpukit import errors
 from gpukit.checked.messages.phrases import some
+from gpukit.parallel.calls import PACKAGE
 from gpukit.parallel.checker.findings import Finding, Place, make
 from gpukit.parallel.checker.operations import ORDER, Ledger, Operation
 from gpukit.parallel.checker.recording import Recorder, Trace
@@ -33,21 +33,21 @@ def _raised(trace: Trace) -> Finding:
     place, frame = Place(), error.__traceback__
     while frame is not None:
         file = frame.tb_frame.f_code.co_filename
-        if not file.startswith(str(Place(errors.__file__).file.removesuffix("errors.py"))):
+        if not file.startswith(PACKAGE):
             place = Place(file, frame.tb_lineno)
         frame = frame.tb_next
     return make(
         "raised",
         f"Rank {trace.rank} raised {type(error).__name__}: {error}",
         "Correct what the exception names. An exception on one rank ends all of them under "
-        "`gpukit train`, and makes them wait for ever without it.",
+        "`gpukit train`; without it the others wait forever.",
         place,
         ranks=(trace.rank,),
         step=trace.step,
     )
 
 
-# --- Ranks that wait for ever --------------------------------------------------------------------
+# --- Ranks that wait forever ---------------------------------------------------------------------
 
 
 def _stuck(recorder: Recorder) -> list[Finding]:
@@ -120,7 +120,7 @@ def _left(recorder: Recorder, operation: Operation, other: int) -> Finding:
     )
     return make(
         "rank-left",
-        f"Rank {operation.rank} waits for ever in {operation.call} for rank {other}, which has "
+        f"Rank {operation.rank} waits forever in {operation.call} for rank {other}, which has "
         f"ended: {done}.{made}",
         fix,
         operation,
@@ -217,8 +217,8 @@ def _not_waited(recorder: Recorder) -> list[Finding]:
     return [
         make(
             "not-waited",
-            f"{o.what} on rank {o.rank}, started in line {o.line}, is never waited for: whether "
-            "its array holds the old numbers or the new ones is open.",
+            f"{o.what} on rank {o.rank}, started in line {o.line}, is never waited for: "
+            "its array may hold the old numbers or the new ones.",
             "Keep what the call returns and call its `wait()` before the array is used.",
             o,
             parameters=recorder.names(o),
