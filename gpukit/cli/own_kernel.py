@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpukit.cli import show
-from gpukit.cli.watch import output_aside
+from gpukit.cli.outputs import output_aside
 
 
 class _Found(BaseException):

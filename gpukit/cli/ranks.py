@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gpukit import files
-from gpukit.cli import FINDINGS, INTERRUPTED, MISUSE, show, watch
+from gpukit.cli import FINDINGS, INTERRUPTED, MISUSE, show
+from gpukit.cli.outputs import output_aside, page
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -29,7 +30,7 @@ def check(arguments: argparse.Namespace) -> int:
     runs = 0
     try:
         with (
-            watch.output_aside(arguments.json),
+            output_aside(arguments.json),
             script.repeatable(arguments.script, arguments.arguments, "check --ranks") as once,
             _First(lambda: runs <= arguments.ranks),
             timer,
@@ -54,7 +55,7 @@ def check(arguments: argparse.Namespace) -> int:
     else:
         show.text(report.text(colour=show.fancy(sys.stdout)))
     if arguments.html:
-        files.write(arguments.html, watch.page(report))
+        files.write(arguments.html, page(report))
     return report.exit_code
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpukit import files
 from gpukit.cli import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL, show
+from gpukit.cli.outputs import output_aside, page
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -219,30 +217,4 @@ def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
         return None
 
 
-@contextlib.contextmanager
-def output_aside(aside: bool) -> Iterator[None]:
-    """Redirect the script's output to standard error where ours must be JSON and nothing else."""
-    if not aside:
-        yield
-        return
-    sys.stdout.flush()
-    kept = os.dup(1)  # child processes and C code write there, whatever sys.stdout is
-    try:
-        os.dup2(2, 1)
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
-def page(report: Any) -> str:
-    """Return a report as a page of its own."""
-    return (
-        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>gpukit check</title>"
-        f"</head><body>{report._repr_html_()}</body></html>\n"
-    )
-
-
-__all__ = ["WELL", "check", "output_aside", "page", "play", "profile"]
+__all__ = ["WELL", "check", "play", "profile"]

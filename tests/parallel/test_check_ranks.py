@@ -188,6 +188,23 @@ def test_updates_that_the_checker_cannot_see_are_found_at_the_end():
     assert "make the update with different gradients" in found.message
 
 
+def test_gradient_that_is_zero_but_for_rounding_is_not_accused():
+    def train(world):
+        model = parallel_programs.network()
+        parameters = nn.Parameters(model, seed=0)
+        mine = np.arange(24)[world.rank :: world.size]
+        out, saved = model.forward(cuda.to_device(IMAGES[mine]))
+        loss, grad = nn.cross_entropy(out, cuda.to_device(LABELS[mine]))
+        model.backward(saved, grad)
+        noise = np.random.default_rng(world.size).normal(0, 1e-9, 3)
+        model.layers[2].bias.grad.copy_to_device(noise.astype(np.float32))
+        world.all_reduce(parameters.grad)
+        parallel.data.scale(parameters.grad, 1 / world.size)
+        nn.SGD(parameters, lr=0.1).step()
+
+    assert in_words(parallel.check(train)) == []
+
+
 # --- The report ----------------------------------------------------------------------------------
 
 

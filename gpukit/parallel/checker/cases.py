@@ -25,7 +25,8 @@ class Case:
 
     `found` has the gradient that the optimizer used by rank, `expected` is that of one process;
     `local` the gradients before the first exchange, where all ranks have them. A parameter that is
-    `split` over the ranks is put together, as that of rank 0.
+    `split` over the ranks is put together, as that of rank 0. Below `floor` a gradient is rounding
+    errors: that of a bias of attention keys is zero, were it not for these.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Case:
     previous: dict[int, Host] = field(default_factory=dict)
     slots: dict[int, Slot] = field(default_factory=dict)
     split: bool = False
+    floor: float = 0.0
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -50,7 +52,7 @@ class Case:
         """What differences are relative to."""
         known = [*(self.local or self.found).values()]
         known += [self.expected] if self.expected is not None else []
-        return max((float(np.abs(each).max(initial=0)) for each in known), default=0.0)
+        return max(self.floor, *(float(np.abs(each).max(initial=0)) for each in known))
 
     def close(self, a: Host, b: Host) -> bool:
         """Return whether two gradients are equal up to rounding."""

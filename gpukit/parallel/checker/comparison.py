@@ -13,6 +13,9 @@ from gpukit.parallel.checker.findings import Finding
 from gpukit.parallel.checker.memory import Slot
 from gpukit.parallel.checker.recording import Recorder, Trace
 
+# A gradient this much smaller than the largest of a model is compared as if it were larger.
+SMALLEST = 0.01
+
 
 @dataclass
 class Pairing:
@@ -141,17 +144,20 @@ def _comparable(pairing: Pairing, statistics: bool, whole: bool) -> None:
 def _gradients(pairing: Pairing, step: int) -> list[Finding]:
     found: list[Finding] = []
     vague: list[Finding] = []
-    for name, slots in pairing.slots.items():
-        case = _case(pairing, name, slots, step)
-        if case is None or (case.expected is None and len(case.ranks) < 2):
+    made = [_case(pairing, name, slots, step) for name, slots in pairing.slots.items()]
+    known = [case for case in made if case is not None]
+    floor = SMALLEST * max((case.scale for case in known), default=0.0)
+    for case in known:
+        if case.expected is None and len(case.ranks) < 2:
             continue
+        case.floor = floor
         finding = explanations.diagnose(case)
         if finding is not None:
             (vague if finding.kind == "different-gradient" else found).append(finding)
     if vague and pairing.alone is not None:
-        known = activations.repeated_bias(pairing.traces, pairing.alone, pairing.own, step)
-        if known is not None:
-            return [known]
+        bias = activations.repeated_bias(pairing.traces, pairing.alone, pairing.own, step)
+        if bias is not None:
+            return [bias]
     return found or vague
 
 

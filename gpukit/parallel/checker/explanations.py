@@ -9,26 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from gpukit.checked.finding import ERROR, WARNING
 from gpukit.parallel.checker import memory
 from gpukit.parallel.checker.cases import Case
-from gpukit.parallel.checker.findings import Finding, make, ranks_in_words
+from gpukit.parallel.checker.disagreements import not_exchanged, own_factor, unused
+from gpukit.parallel.checker.findings import Finding, ranks_in_words
 from gpukit.parallel.checker.memory import Host, factor
-
-SUMS = (
-    "Where the model is split over the ranks, look for a sum of activations, or of their gradients "
-    "in the backward pass, that is left out: the gradients of the ranks do not add up to that of "
-    "one process. Where each rank has its own examples, exchange the gradients."
-)
-EXCHANGE = (
-    "Sum the gradients over the ranks between the backward pass and the update, "
-    "`world.all_reduce(parameters.grad)`, and divide by `world.size` if the loss is a mean; "
-    "`parallel.DataParallel` does both."
-)
+from gpukit.parallel.checker.wording import gradient, number, say, total
 
 
 def diagnose(case: Case) -> Finding | None:
@@ -49,135 +39,6 @@ def _first(case: Case, *causes: Callable[[Case], Finding | None]) -> Finding:
     return next(filter(None, (cause(case) for cause in causes)), None) or unknown(case)
 
 
-def _say(kind: str, case: Case, message: str, fix: str, place: Any, other: Any = None) -> Finding:
-    return make(
-        kind,
-        f"{message[:1].upper()}{message[1:]}",
-        fix,
-        place,
-        other,
-        parameters=(case.name,),
-        ranks=case.ranks,
-        step=case.step,
-    )
-
-
-def _gradient(case: Case) -> str:
-    return f"the gradient of `{case.name}` in update {case.step}"
-
-
-def _total(case: Case) -> str:
-    """Return in words how the gradients of the ranks make up that of one process, or ""."""
-    if case.expected is None:
-        return ""
-    total = np.sum(list(case.found.values()), axis=0)
-    if case.close(total, case.expected):
-        return "; their sum is the gradient of one process"
-    if case.close(total / len(case.ranks), case.expected):
-        return "; their mean is the gradient of one process"
-    return ""
-
-
-# --- Ranks that have different gradients ---------------------------------------------------------
-
-
-def not_exchanged(case: Case) -> Finding | None:
-    """No exchange before the update: none at all, one afterwards, or one among some ranks only."""
-    many = ranks_in_words(case.ranks)
-    if not any(case.exchanges.values()):
-        late = [operations[0] for operations in case.later.values() if operations]
-        if len(late) == len(case.ranks):
-            return _say(
-                "late-exchange",
-                case,
-                f"{_gradient(case)} is exchanged in line {late[0].line}, after the update"
-                f"{case.at_update} has used it: each of {many} was updated with its own "
-                f"gradient{_total(case)}.",
-                "Exchange the gradients before the update.",
-                late[0],
-                case.update,
-            )
-        return _say(
-            "missing-exchange",
-            case,
-            f"{_gradient(case)} is never exchanged: {many} make the update"
-            f"{case.at_update} with different gradients{_total(case)}.",
-            EXCHANGE if _total(case) or case.expected is None else SUMS,
-            case.update,
-        )
-    made = [operations[-1] for operations in case.exchanges.values() if operations]
-    some = next((o for o in made if not {*case.ranks} <= {*o.ranks}), None)
-    if some is not None and len(made) == len(case.ranks):
-        return _say(
-            "missing-exchange",
-            case,
-            f"{_gradient(case)} is exchanged among {ranks_in_words(some.ranks)} only, and differs "
-            f"between {many}.",
-            "Exchange it among all ranks that hold a copy of the parameter: the world, or the "
-            "group of these ranks.",
-            some,
-        )
-    return None
-
-
-def unused(case: Case) -> Finding | None:
-    """An exchange that came before the gradients, or whose result was not used."""
-    last = {rank: case.reductions(rank)[-1] for rank in case.ranks if case.reductions(rank)}
-    if len(last) < len(case.ranks):
-        return None
-    own: list[int] = []
-    early: list[int] = []
-    for rank, (before, after, _) in last.items():
-        found = case.found[rank]
-        if memory.proportional(found, after):
-            continue
-        (own if memory.proportional(found, before) else early).append(rank)
-    if own:
-        operation = last[own[0]][2]
-        return _say(
-            "lost-result",
-            case,
-            f"{operation.what} in line {operation.line} gives {ranks_in_words(own)} the sum, but "
-            f"the update{case.at_update} uses the rank's own gradient of `{case.name}` "
-            "all the same.",
-            "`all_reduce` works in place: on a copy, copy the result back, "
-            "`parameters.grad.copy_to_device(copy)`; or give it `parameters.grad` itself.",
-            operation,
-            case.update,
-        )
-    if early and (case.expected is None or _total(case)):
-        operation = last[early[0]][2]
-        return _say(
-            "early-exchange",
-            case,
-            f"{_gradient(case)} is computed after the exchange in line {operation.line}: the "
-            f"update{case.at_update} uses what each of {ranks_in_words(early)} has "
-            f"computed alone{_total(case)}.",
-            "Call the exchange after `backward`, when the gradients are complete.",
-            operation,
-            case.update,
-        )
-    return None
-
-
-def own_factor(case: Case) -> Finding | None:
-    """The same gradient times a number of each rank's own."""
-    first = case.expected if case.expected is not None else case.found[case.ranks[0]]
-    factors = {rank: factor(g, first) for rank, g in case.found.items()}
-    if not all(case.close(g, factors[rank] * first) for rank, g in case.found.items()):
-        return None
-    words = ", ".join(f"{_number(c)} on rank {rank}" for rank, c in factors.items())
-    return _say(
-        "scaled",
-        case,
-        f"{_gradient(case)} has a factor of its own on each rank: {words}.",
-        "Scale by the same number on all ranks: one that does not depend on the rank or on how "
-        "many examples it has. The number of all examples is a sum over the ranks.",
-        case.place,
-        case.update,
-    )
-
-
 # --- The same wrong gradient on all ranks --------------------------------------------------------
 
 
@@ -191,12 +52,12 @@ def repeated(case: Case, *, wrong: bool) -> Finding | None:
         if not starts[0].any() or first[k][2].call.op != "sum":
             continue
         c = factor(case.found[case.ranks[0]], case.expected) if case.expected is not None else 0
-        result = f" The result is {_number(c)} times that of one process." if wrong else ""
+        result = f" The result is {number(c)} times that of one process." if wrong else ""
         again, once = first[k][2], first[k - 1][2]
-        finding = _say(
+        finding = say(
             "repeated-exchange",
             case,
-            f"{_gradient(case)} is exchanged in line {once.line} and once more in line "
+            f"{gradient(case)} is exchanged in line {once.line} and once more in line "
             f"{again.line}, when all ranks have the same numbers already.{result}",
             "Leave out one of the two. `DataParallel.backward` exchanges the gradients itself.",
             again,
@@ -218,11 +79,10 @@ def by_factor(case: Case) -> Finding | None:
     if not c or not case.close(found, c * case.expected):
         return None
     exact = (
-        f"{_gradient(case)} is {_number(c)} times that of one process on "
-        f"{ranks_in_words(case.ranks)}"
+        f"{gradient(case)} is {number(c)} times that of one process on {ranks_in_words(case.ranks)}"
     )
     if math.isclose(c, n, rel_tol=0.01):
-        return _say(
+        return say(
             "summed",
             case,
             f"{exact}: the sum over {n} ranks, where the mean is meant.",
@@ -232,7 +92,7 @@ def by_factor(case: Case) -> Finding | None:
             case.update,
         )
     if math.isclose(c, 1 / n, rel_tol=0.01):
-        return _say(
+        return say(
             "averaged",
             case,
             f"{exact}: it is divided by the {n} ranks once too often, or a mean was taken where "
@@ -242,7 +102,7 @@ def by_factor(case: Case) -> Finding | None:
             case.place,
             case.update,
         )
-    return _say(
+    return say(
         "scaled",
         case,
         f"{exact}.",
@@ -261,7 +121,7 @@ def same_batch(case: Case) -> Finding | None:
     first, *others = case.local.values()
     if not first.any() or not all(case.close(first, other) for other in others):
         return None
-    return _say(
+    return say(
         "same-batch",
         case,
         f"{ranks_in_words(case.ranks)} have computed the same gradient of `{case.name}` in update "
@@ -287,10 +147,10 @@ def stale(case: Case) -> Finding | None:
         return None
     zero = not case.local[old[0]].any()
     what = "zero" if zero else f"still that of update {case.step - 1}"
-    return _say(
+    return say(
         "stale-gradient",
         case,
-        f"{_gradient(case)} is {what} on {ranks_in_words(old)} before the exchange in line "
+        f"{gradient(case)} is {what} on {ranks_in_words(old)} before the exchange in line "
         f"{case.place.line}: the rank has computed no gradient for this update, and the others "
         "average with it.",
         "Let every rank compute its part of every batch. One without examples contributes zeros, "
@@ -314,10 +174,10 @@ def accumulated(case: Case) -> Finding | None:
     if not c or not case.close(total, c * case.expected):
         return None
     operation = case.exchanges[case.ranks[0]][0]
-    return _say(
+    return say(
         "repeated-exchange",
         case,
-        f"{_gradient(case)} is exchanged {len(case.reductions(case.ranks[0]))} times in line "
+        f"{gradient(case)} is exchanged {len(case.reductions(case.ranks[0]))} times in line "
         f"{operation.line} while it accumulates: what was exchanged before is summed over the "
         "ranks again with each part of the batch.",
         "Accumulate without an exchange and exchange the sum once, after the last part: "
@@ -341,11 +201,11 @@ def unequal_parts(case: Case) -> Finding | None:
         return None
     if len(columns) <= columns.shape[1] or weights.min() <= 0 or np.ptp(used) > 0.01 * used.max():
         return None
-    sizes = " : ".join(_number(w / weights.min()) for w in weights)
-    return _say(
+    sizes = " : ".join(number(w / weights.min()) for w in weights)
+    return say(
         "unequal-parts",
         case,
-        f"{_gradient(case)} is the mean over the ranks with equal weights, but their parts of the "
+        f"{gradient(case)} is the mean over the ranks with equal weights, but their parts of the "
         f"batch have sizes in the proportion {sizes} on {ranks_in_words(case.ranks)}: examples of "
         "a smaller part count more than others.",
         "Weight each rank's mean by its number of examples: multiply the gradient of the loss by "
@@ -361,11 +221,11 @@ def unknown(case: Case) -> Finding:
         first = case.ranks[0]
         others = [r for r in case.ranks if not case.close(case.found[r], case.found[first])]
         gap = max(float(np.abs(case.found[r] - case.found[first]).max()) for r in others)
-        return _say(
+        return say(
             "different-gradient",
             case,
-            f"{_gradient(case)} differs between rank {first} and {ranks_in_words(others)} by up to "
-            f"{gap:.3g}{_total(case)}.",
+            f"{gradient(case)} differs between rank {first} and {ranks_in_words(others)} by up to "
+            f"{gap:.3g}{total(case)}.",
             "The ranks hold copies of this parameter and must update it alike: look at what they "
             "exchange before it, and at what changes it between the exchange and the update.",
             case.place,
@@ -375,10 +235,10 @@ def unknown(case: Case) -> Finding:
     gap = float(np.abs(case.found[min(case.found)] - case.expected).max())
     largest = float(np.abs(case.expected).max())
     alike = f"; {ranks_in_words(case.ranks)} agree with each other" if case.ranks[1:] else ""
-    return _say(
+    return say(
         "different-gradient",
         case,
-        f"{_gradient(case)} differs from that of one process by up to {gap:.3g}, where its largest "
+        f"{gradient(case)} differs from that of one process by up to {gap:.3g}, where its largest "
         f"element is {largest:.3g}{alike}.",
         "Compare which examples the ranks compute in this update with those of one process: "
         "together they must be the same, each once. In a model that is split over ranks, compare "
@@ -386,16 +246,3 @@ def unknown(case: Case) -> Finding:
         case.place,
         case.update,
     )
-
-
-def _number(c: float) -> str:
-    """Return a factor in words.
-
-    >>> _number(0.25), _number(3.0), _number(1.7)
-    ('1/4', '3', '1.7')
-    """
-    for text, value in ((f"{round(c)}", round(c)), (f"1/{round(1 / c) if c else 0}", None)):
-        exact = value if value is not None else (1 / round(1 / c) if c and round(1 / c) else None)
-        if exact and math.isclose(c, exact, rel_tol=0.01):
-            return text
-    return f"{c:.3g}"
