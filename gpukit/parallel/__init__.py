@@ -1,4 +1,4 @@
-"""Train on many devices: ranks that exchange arrays by MPI or NCCL."""
+"""Train on many devices: ranks that exchange arrays by MPI or NCCL, and a checker of programs."""
 
 from gpukit.parallel.checker.check import check
 from gpukit.parallel.data import DataParallel
