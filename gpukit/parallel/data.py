@@ -11,6 +11,7 @@ Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parall
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,6 +50,8 @@ class DataParallel:
         self._starts = _starts(model, parameters)
         self._kept: Any = None  # the sum of gradients that were not exchanged yet
         self._examples = 0  # behind this sum
+        self._total = np.zeros(1, np.int64)  # of all ranks
+        self._works: list[Work] = []  # the exchange in progress
         self._exchanges = True
         parameters.synchronise(lambda name, array: group.broadcast(array, name=name))
         for layer in layers_of(model):
@@ -76,42 +79,59 @@ class DataParallel:
     def backward(self, saved: Any, grad: Any) -> Any:
         """Return the gradient of x; write those of the parameters, for the examples of all ranks.
 
-        grad is that of the mean loss over this rank's examples, (examples, ...).
+        grad is that of the mean loss over this rank's examples, (examples, ...); the gradient of x
+        is that of the sum of their losses.
         """
         examples = len(grad)
+        grad_x = self.start_backward(saved, scaled(grad, examples), examples)
+        self.finish_backward()
+        return grad_x
+
+    def start_backward(self, saved: Any, grad: Any, examples: int) -> Any:
+        """Return the gradient of x, and start to exchange those of the parameters.
+
+        grad is that of the sum of the losses of so many examples, as the parts of a batch may
+        differ in size. `finish_backward` must follow before the gradients are used.
+        """
         self._examples += examples
-        grad = scaled(grad, examples)  # of the sum of losses, as parts may differ in size
         if not self._exchanges:
             grad_x = self.layers[0].backward(saved, grad)
             self._keep()
             return grad_x
-        total = np.array([self._examples], np.int64)
-        counting = self.group.iall_reduce(total, name="the number of examples")
-        works: list[Work] = []
+        self._total[0] = self._examples
+        self._works = [self.group.iall_reduce(self._total, name="the number of examples")]
 
         def exchange(first: int, end: int) -> None:
             part = self.parameters.grad[first:end]
             if self._kept is not None:
                 saxpy(1, self._kept[first:end], part, out=part)
-            works.append(self.group.iall_reduce(part, name=self._name(first)))
-            for work in works:
+            self._works.append(self.group.iall_reduce(part, name=self._name(first)))
+            for work in self._works:
                 work.done()  # messages proceed only while somebody asks for them
 
-        grad_x = self._backward(saved, grad, exchange)
-        counting.wait()
-        for work in works:
+        return self._backward(saved, grad, exchange)
+
+    def finish_backward(self) -> None:
+        """Wait for the gradients of all ranks, and divide their sum by the number of examples."""
+        if not self._works:
+            return
+        for work in self._works:
             work.wait()
-        self._kept, self._examples = None, 0
-        scale(self.parameters.grad, 1 / int(total[0]))
-        return grad_x
+        self._works, self._kept, self._examples = [], None, 0
+        scale(self.parameters.grad, 1 / int(self._total[0]))
 
     def _keep(self) -> None:
         """Add the gradients to those of earlier parts of the batch."""
         if self._kept is None:
-            self._kept = cuda.device_array_like(self.parameters.grad)
+            self._kept = self._sum
             self._kept.copy_to_device(self.parameters.grad)
         else:
             saxpy(1, self.parameters.grad, self._kept, out=self._kept)
+
+    @functools.cached_property
+    def _sum(self) -> Any:
+        """Memory for the sum of gradients; only batches in several parts need it."""
+        return cuda.device_array_like(self.parameters.grad)
 
     def _backward(self, saved: Any, grad: Any, complete: Callable[[int, int], None]) -> Any:
         """Return the gradient of x; call `complete` for each slice of the gradients in turn."""
