@@ -27,7 +27,7 @@ class MultiHeadAttention:
         project, mix = self.layers
         packed, of_project = project.forward(x)
         means, logs = _attend(self._heads(packed), self.causal)
-        out, of_mix = mix.forward(means.reshape(x.shape))
+        out, of_mix = mix.forward(means.reshape(*x.shape[:-1], -1))
         return out, (of_project, packed, means, logs, of_mix)
 
     def backward(self, saved: Any, grad: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +29,28 @@ def save(
     The write is atomic: if the program is killed, or the disk is full (OutputError), `path` is the
     old checkpoint or the new one.
     """
-    arrays: dict[str, Any] = {
-        f"parameters/{name}": array for name, array in parameters.state().items()
+    write(path, collect(parameters, optimizer, **numbers))
+
+
+def collect(parameters: Parameters, optimizer: Optimizer, **numbers: npt.ArrayLike) -> Parts:
+    """Return copies on the host of all that a checkpoint holds."""
+    return {
+        "parameters": parameters.state(),
+        "optimizer": optimizer.state(),
+        "numbers": {name: np.asarray(number) for name, number in numbers.items()},
     }
-    arrays |= {f"optimizer/{name}": array for name, array in optimizer.state().items()}
-    arrays |= {f"numbers/{name}": np.asarray(number) for name, number in numbers.items()}
+
+
+def write(path: str | Path, parts: Parts) -> None:
+    """Write the parts of a checkpoint to a file, atomically."""
     with files.whole(path) as file:
-        np.savez(file, **arrays)
+        dump(parts, file)
+
+
+def dump(parts: Parts, file: IO[bytes]) -> None:
+    """Write the parts of a checkpoint to an open file."""
+    arrays = {f"{part}/{name}": value for part, of in parts.items() for name, value in of.items()}
+    np.savez(file, **arrays)
 
 
 def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:
@@ -47,10 +63,18 @@ def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict
 
 
 def restore(
-    path: str | Path, parts: Parts, parameters: Parameters, optimizer: Optimizer
+    path: str | Path,
+    parts: Parts,
+    parameters: Parameters,
+    optimizer: Optimizer,
+    take: Callable[[Parts], Parts] = lambda parts: parts,
 ) -> dict[str, Any]:
-    """Load parameters and optimizer from the parts that `read` returned; return the numbers."""
+    """Load parameters and optimizer from the parts that `read` returned; return the numbers.
+
+    `take` returns what this process holds of a model that is divided among several.
+    """
     try:
+        parts = take(parts)
         parameters.check(parts["parameters"])
         optimizer.check(parts["optimizer"])
     except ValueError as error:
@@ -62,16 +86,21 @@ def restore(
 
 def read(path: str | Path) -> Parts:
     """Return the arrays of each part of a checkpoint; raise CheckpointError for another file."""
-    parts: Parts = {"parameters": {}, "optimizer": {}, "numbers": {}}
     with Path(path).open("rb") as file:
         try:
-            archive = zipfile.ZipFile(file)
-            for member in archive.namelist():
-                part, name = member.removesuffix(".npy").split("/", 1)
-                parts[part][name] = np.load(io.BytesIO(archive.read(member)), allow_pickle=False)
+            return parse(file)
         except Exception as error:  # of zipfile, zlib or NumPy, depending on the damage
             raise CheckpointError(
                 f"{path}: expected a checkpoint that nn.save or nn.fit wrote, got a file "
                 f"that is damaged or something else ({type(error).__name__}: {error}). {_ADVICE}"
             ) from error
+
+
+def parse(file: IO[bytes]) -> Parts:
+    """Return the parts of a checkpoint that `dump` wrote."""
+    parts: Parts = {"parameters": {}, "optimizer": {}, "numbers": {}}
+    archive = zipfile.ZipFile(file)
+    for member in archive.namelist():
+        part, name = member.removesuffix(".npy").split("/", 1)
+        parts[part][name] = np.load(io.BytesIO(archive.read(member)), allow_pickle=False)
     return parts

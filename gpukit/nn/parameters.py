@@ -70,10 +70,13 @@ class Parameters:
         parameters = nn.Parameters(model, seed=0)
 
     `value` and `grad` are device arrays of one axis, `names` those of the parameters in order:
-    "0.weight", "0.bias", "2.weight", ... The same seed gives the same weights on every machine.
+    "0.weight", "0.bias", "2.weight", ... The same seed gives the same weights on every machine;
+    of a generator the next random numbers are taken.
     """
 
-    def __init__(self, model: Any, *, seed: int, dtype: npt.DTypeLike = np.float32) -> None:
+    def __init__(
+        self, model: Any, *, seed: int | np.random.Generator, dtype: npt.DTypeLike = np.float32
+    ) -> None:
         named = dict(parts_of(model, Parameter))
         self.names = list(named)
         shapes = [parameter.shape for parameter in named.values()]
@@ -130,18 +133,24 @@ class Parameters:
 
     def check(self, state: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of a state, or raise ValueError where a name or a shape differs."""
-        arrays = {name: np.asarray(array) for name, array in state.items()}
-        if missing := [name for name in self._views if name not in arrays]:
-            raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
-        for name, array in arrays.items():
-            if name not in self._views:
-                raise ValueError(f"load: expected names of this model, got {name!r}. {ADVICE}")
-            shape = tuple(self._views[name].shape)
-            if array.shape != shape:
-                raise ValueError(
-                    f"load: expected {name} of shape {shape}, got {array.shape}. {ADVICE}"
-                )
-        return arrays
+        return check(state, {name: tuple(view.shape) for name, view in self._views.items()})
+
+
+def check(
+    state: Mapping[str, npt.ArrayLike], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a state, or raise ValueError where names or shapes differ from these."""
+    arrays = {name: np.asarray(array) for name, array in state.items()}
+    if missing := [name for name in shapes if name not in arrays]:
+        raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
+    for name, array in arrays.items():
+        if name not in shapes:
+            raise ValueError(f"load: expected names of this model, got {name!r}. {ADVICE}")
+        if array.shape != shapes[name]:
+            raise ValueError(
+                f"load: expected {name} of shape {shapes[name]}, got {array.shape}. {ADVICE}"
+            )
+    return arrays
 
 
 def parts_of(layer: Any, kind: type[Part], prefix: str = "") -> Iterator[tuple[str, Part]]:

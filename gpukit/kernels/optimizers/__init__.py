@@ -40,17 +40,23 @@ def flat_views(
     elements, so that kernels can use 16-byte accesses; the elements in between stay zero.
     """
     wanted = [tuple(shape) for shape in shapes]
-    sizes = [math.prod(shape) for shape in wanted]
-    starts, total = [], 0
-    for size in sizes:
-        starts.append(total)
-        total += launch.ceil_div(size, WIDTH) * WIDTH
+    places, total = flat_places(wanted)
     flat = cuda.to_device(np.zeros(total, dtype))
-    views = [
-        flat[start : start + size].reshape(shape)
-        for start, size, shape in zip(starts, sizes, wanted, strict=True)
-    ]
+    views = [flat[place].reshape(shape) for place, shape in zip(places, wanted, strict=True)]
     return flat, views
+
+
+def flat_places(shapes: Iterable[tuple[int, ...]]) -> tuple[list[slice], int]:
+    """Return where `flat_views` puts arrays of these shapes, and the length of all.
+
+    >>> flat_places([(2, 3), (5,)])
+    ([slice(0, 6, None), slice(8, 13, None)], 16)
+    """
+    places, total = [], 0
+    for size in map(math.prod, shapes):
+        places.append(slice(total, total + size))
+        total += launch.ceil_div(size, WIDTH) * WIDTH
+    return places, total
 
 
 __all__ = [

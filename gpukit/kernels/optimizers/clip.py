@@ -230,7 +230,7 @@ def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
     result, vectors = norm.of((1,)), [array.reshape(array.size) for array in arrays]
     dtype = vectors[0].dtype
     scale = launch.empty((1,), dtype)
-    partials = _square_sums(function, [x for x in vectors if x.size], dtype, stream)
+    partials = square_sums(function, [x for x in vectors if x.size], dtype, stream)
     CLIP_SCALE.kernel[1, BLOCK, stream](partials, dtype.type(max_norm), result.array, scale)
     for grad, vector in zip(norm.inputs.values(), vectors, strict=True):
         if vector.size:
@@ -247,7 +247,7 @@ def _takes(count: int) -> signature.Signature:
     return signature.Signature(f"{line} -> norm", layout="C")
 
 
-def _square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> Any:
+def square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> Any:
     """Return the sums of squares of all vectors, one per block of the launch of each."""
     if not vectors:
         return launch.to_device(np.zeros(1, dtype), stream)
