@@ -103,7 +103,8 @@ def fit(
 
     On several ranks each calls `fit` with its `parallel.World`, a model in `parallel.DataParallel`
     and a loader of its part: losses are then those of whole batches, and rank 0 alone reports and
-    writes the checkpoint.
+    writes the checkpoint. A `parallel.Pipeline` is divided among ranks: its checkpoint holds the
+    whole model.
 
     Ctrl-C, or Stop in a notebook, ends after the current step, saves the checkpoint, reports, and
     raises KeyboardInterrupt, whose `history` is the `History` so far; the model keeps what it
@@ -152,6 +153,7 @@ class _Training:
 
     def __post_init__(self) -> None:
         self.leads = self.world is None or self.world.rank == 0
+        self.divided = hasattr(self.model, "shards")  # among ranks: a parallel.Pipeline
         self.parameters, self.workspace = self.optimizer.parameters, Workspace()
         self.losses = cuda.device_array(self.history.steps, self.parameters.value.dtype)
 
@@ -226,19 +228,27 @@ class _Training:
         if self.world is not None:
             self.world.step = step + 1
         with self.workspace:
-            out, saved = self.model.forward(x)
-            if self.loss is cross_entropy and self.loader.most >= out.shape[-1]:
-                raise ValueError(
-                    f"fit: expected labels below {out.shape[-1]}, the number of the model's "
-                    f"outputs, got {self.loader.most}. Give its last layer an output for each "
-                    "class, and number the classes from 0."
-                )
-            value, grad = self.loss(out, label)
-            self.model.backward(saved, grad)
-            if self.clip is not None:
+            if self.divided:
+                value = self.model.gradients(x, label, self._loss)
+            else:
+                out, saved = self.model.forward(x)
+                value, grad = self._loss(out, label)
+                self.model.backward(saved, grad)
+            if self.clip is not None and self.divided:
+                self.model.shards.clip_grad_norm(self.clip)
+            elif self.clip is not None:
                 gpukit.clip_grad_norm(self.parameters.grad, self.clip)
             self.optimizer.step()
             return value
+
+    def _loss(self, out: Any, label: Any) -> tuple[Any, Any]:
+        if self.loss is cross_entropy and self.loader.most >= out.shape[-1]:
+            raise ValueError(
+                f"fit: expected labels below {out.shape[-1]}, the number of the model's "
+                f"outputs, got {self.loader.most}. Give its last layer an output for each "
+                "class, and number the classes from 0."
+            )
+        return self.loss(out, label)
 
     # --- State -------------------------------------------------------------------------------
 
@@ -259,20 +269,25 @@ class _Training:
                 f"epochs={self.history.epochs} asks for, got one that has made {made:,}. Ask for "
                 "more epochs, or name another file."
             )
-        numbers = checkpoint.restore(self.checkpoint, parts, self.parameters, self.optimizer)
+        own = (self.model.shards.own_parts,) if self.divided else ()
+        numbers = checkpoint.restore(self.checkpoint, parts, self.parameters, self.optimizer, *own)
         self.history.losses = numbers["losses"]
         self.history.accuracies = numbers["accuracies"].tolist()
         return len(self.history.losses)
 
     def _save(self) -> None:
-        if self.checkpoint is not None and self.leads:
-            checkpoint.save(
-                self.checkpoint,
-                self.parameters,
-                self.optimizer,
-                losses=self.history.losses,
-                accuracies=np.array(self.history.accuracies),
-            )
+        if self.checkpoint is None or not (self.leads or self.divided):
+            return
+        parts = checkpoint.collect(
+            self.parameters,
+            self.optimizer,
+            losses=self.history.losses,
+            accuracies=np.array(self.history.accuracies),
+        )
+        if self.divided:
+            parts = self.model.shards.whole_parts(parts)
+        if self.leads:
+            checkpoint.write(self.checkpoint, parts)
 
     def _keep(self, done: int) -> None:
         """Save the state after so many steps, if it is finite."""

@@ -2,7 +2,11 @@
 
 from gpukit.parallel.checker.check import check
 from gpukit.parallel.data import DataParallel
+from gpukit.parallel.grid import Grid
+from gpukit.parallel.pipeline import Pipeline
 from gpukit.parallel.replicas import Asynchronous, Averaged
+from gpukit.parallel.schedules import Schedule, gpipe, one_f_one_b
+from gpukit.parallel.sharding import load, save
 from gpukit.parallel.slow_motion import SlowMotion
 from gpukit.parallel.tasks import SharedTrunk
 from gpukit.parallel.tensor import (
@@ -21,14 +25,21 @@ __all__ = [
     "Averaged",
     "ColumnLinear",
     "DataParallel",
+    "Grid",
     "Group",
+    "Pipeline",
     "RowLinear",
+    "Schedule",
     "SharedTrunk",
     "SlowMotion",
     "TensorAttention",
     "Work",
     "World",
+    "gpipe",
+    "load",
+    "one_f_one_b",
     "run",
+    "save",
     "tensor_block",
     "tensor_gpt",
 ]
