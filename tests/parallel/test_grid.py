@@ -9,38 +9,38 @@ from gpukit import cuda, nn, parallel
 from gpukit.errors import CheckpointError
 from gpukit.parallel import launcher, virtual
 from gpukit.parallel.tensor import Slice
-from tests.parallel import training
-from tests.parallel.training import MODES, divided, train
+from tests.parallel import hybrid
+from tests.parallel.hybrid import MODES, divided, train
 
 STEPS = 60
 HYBRID = MODES["hybrid, 8 ranks"]
-alone = functools.cache(training.alone)
+alone = functools.cache(hybrid.alone)
 
 
 def on_virtual_ranks(mode, steps):
-    return virtual.run(lambda world: training.together(world, mode, steps), mode.ranks)
+    return virtual.run(lambda world: hybrid.together(world, mode, steps), mode.ranks)
 
 
 @pytest.mark.parametrize("name", MODES)
 def test_ranks_train_as_one_process_does(name):
     results = on_virtual_ranks(MODES[name], steps=3)
-    assert training.deviation(results[0], alone(3)) < 2e-6
+    assert hybrid.deviation(results[0], alone(3)) < 2e-6
     assert all((losses == results[0][0]).all() for losses, _ in results)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_processes_train_as_one_process_does_for_60_steps(ranks, tmp_path):
-    program = ["-m", "tests.parallel.training", str(tmp_path), str(STEPS)]
+    program = ["-m", "tests.parallel.hybrid", str(tmp_path), str(STEPS)]
     assert launcher.run(ranks, program, deadline=60).code == 0
     for name in [name for name, mode in MODES.items() if mode.ranks == ranks]:
-        assert training.deviation(training.read(tmp_path, name), alone(STEPS)) < 1e-5, name
+        assert hybrid.deviation(hybrid.read(tmp_path, name), alone(STEPS)) < 1e-5, name
 
 
 @pytest.mark.parametrize("name", ["hybrid, 8 ranks", "1F1B with recomputation, 4 ranks"])
 def test_two_runs_give_the_same_bits(name):
     first, second = (on_virtual_ranks(MODES[name], steps=3)[0] for _ in range(2))
-    assert training.same_bits(first, second)
+    assert hybrid.same_bits(first, second)
 
 
 # --- The grid --------------------------------------------------------------------------------
@@ -88,14 +88,14 @@ def test_the_norm_of_gradients_counts_each_parameter_once(name):
         train(model, optimizer, 1)
         return model.shards.clip_grad_norm(1e-3), model.shards.clip_grad_norm(1e-3)
 
-    model = training.gpt()
-    parameters = nn.Parameters(model, seed=training.SEED)
-    out, saved = model.forward(cuda.to_device(training.batch()[0]))
-    _, grad = nn.cross_entropy(out, cuda.to_device(training.batch()[1]))
+    model = hybrid.gpt()
+    parameters = nn.Parameters(model, seed=hybrid.SEED)
+    out, saved = model.forward(cuda.to_device(hybrid.batch()[0]))
+    _, grad = nn.cross_entropy(out, cuda.to_device(hybrid.batch()[1]))
     model.backward(saved, grad)
     norm = np.sqrt(sum(np.sum(g.astype(np.float64) ** 2) for g in [parameters.grad.copy_to_host()]))
     for before, after in virtual.run(body, MODES[name].ranks):
-        assert before == pytest.approx(min(norm, training.CLIP), rel=1e-5)
+        assert before == pytest.approx(min(norm, hybrid.CLIP), rel=1e-5)
         assert after == pytest.approx(1e-3, rel=1e-3)
 
 
@@ -116,8 +116,8 @@ def test_a_nan_on_one_rank_makes_the_gradients_of_all_nan():
 
 def trained(world, mode, steps, path, *, resume=False):
     """Train for some steps, or resume from a checkpoint and train; save at the end."""
-    model = divided(world, mode, seed=training.SEED if not resume else 99)
-    optimizer = nn.AdamW(model.parameters, **training.RATES)
+    model = divided(world, mode, seed=hybrid.SEED if not resume else 99)
+    optimizer = nn.AdamW(model.parameters, **hybrid.RATES)
     if resume:
         assert parallel.load(path, model, optimizer) == {"step": 2}
     losses = train(model, optimizer, steps)
@@ -141,18 +141,18 @@ def test_a_training_resumes_from_its_checkpoint_bit_identically(name, tmp_path):
 
 def test_one_process_loads_the_checkpoint_of_a_grid_and_a_grid_that_of_one_process(tmp_path):
     virtual.run(lambda world: trained(world, HYBRID, 2, tmp_path / "grid.npz"), 8)
-    model = training.gpt()
+    model = hybrid.gpt()
     parameters = nn.Parameters(model, seed=99)
-    optimizer = nn.AdamW(parameters, **training.RATES)
+    optimizer = nn.AdamW(parameters, **hybrid.RATES)
     assert nn.load(tmp_path / "grid.npz", parameters, optimizer) == {"step": 2}
-    losses, state = training.alone(2)
-    assert training.deviation((losses, state), (losses, parameters.state())) < 1e-5
+    losses, state = hybrid.alone(2)
+    assert hybrid.deviation((losses, state), (losses, parameters.state())) < 1e-5
     nn.save(tmp_path / "one.npz", parameters, optimizer, step=2)
     results = virtual.run(
         lambda world: trained(world, MODES["1F1B, 4 ranks"], 2, tmp_path / "one.npz", resume=True),
         4,
     )
-    assert results[0][0] == pytest.approx(training.alone(4)[0][2:], abs=1e-5)
+    assert results[0][0] == pytest.approx(hybrid.alone(4)[0][2:], abs=1e-5)
 
 
 def test_a_checkpoint_of_another_model_is_an_error_and_changes_nothing(tmp_path):
@@ -177,8 +177,8 @@ def test_a_checkpoint_of_another_model_is_an_error_and_changes_nothing(tmp_path)
 
 def fitted(world, mode, epochs, path=None):
     model = divided(world, mode)
-    optimizer = nn.AdamW(model.parameters, **training.RATES)
-    x, label = training.batch(13)
+    optimizer = nn.AdamW(model.parameters, **hybrid.RATES)
+    x, label = hybrid.batch(13)
     data = model.grid.data
     loader = nn.Loader(x, label, batch=7, rank=data.rank, ranks=data.size)
     history = nn.fit(
@@ -186,7 +186,7 @@ def fitted(world, mode, epochs, path=None):
         optimizer,
         loader,
         epochs=epochs,
-        clip=training.CLIP,
+        clip=hybrid.CLIP,
         validate=(x, label),
         checkpoint=path,
         report=False,
@@ -196,15 +196,15 @@ def fitted(world, mode, epochs, path=None):
 
 
 def test_fit_trains_a_grid_as_it_trains_one_process():
-    model = training.gpt()
-    optimizer = nn.AdamW(nn.Parameters(model, seed=training.SEED), **training.RATES)
-    x, label = training.batch(13)
+    model = hybrid.gpt()
+    optimizer = nn.AdamW(nn.Parameters(model, seed=hybrid.SEED), **hybrid.RATES)
+    x, label = hybrid.batch(13)
     expected = nn.fit(
         model,
         optimizer,
         nn.Loader(x, label, batch=7),
         epochs=3,
-        clip=training.CLIP,
+        clip=hybrid.CLIP,
         validate=(x, label),
         report=False,
     )

@@ -7,8 +7,10 @@ import pytest
 
 from gpukit import cuda, launch, nn, parallel
 from gpukit.errors import Deadlock
-from gpukit.parallel import virtual
+from gpukit.parallel import cost_model, virtual
+from gpukit.parallel.links import Link
 from gpukit.parallel.schedules import SCHEDULES, Schedule, gpipe, one_f_one_b
+from gpukit.parallel.slow_motion import idle_share
 from gpukit.parallel.stages import cut
 
 RNG = np.random.default_rng(8)
@@ -149,6 +151,41 @@ def test_every_rank_gets_the_outputs_of_the_whole_model():
 
     for found in virtual.run(body, 3):
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+class _Taking:
+    """A layer that takes a stated time in slow motion, twice as long backward."""
+
+    def __init__(self, slow):
+        self.slow = slow
+
+    def forward(self, x):
+        with self.slow.compute(1.0):
+            return x, None
+
+    def backward(self, _, grad):
+        with self.slow.compute(2.0):
+            return grad
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+@pytest.mark.parametrize(("stages", "micro_batches"), [(2, 1), (3, 4), (4, 11)])
+def test_stages_are_idle_as_long_as_the_cost_model_says(stages, micro_batches, kind):
+    def body(world):
+        slow = parallel.SlowMotion(world, link=Link())
+        model = nn.Sequential(nn.Flatten(), nn.Linear(6, 4), *[_Taking(slow)] * stages)
+        made = parallel.Pipeline(
+            model,
+            parallel.Grid(slow.group, pipeline=stages),
+            seed=0,
+            schedule=SCHEDULES[kind](stages, micro_batches),
+            boundaries=range(3, 2 + stages),
+        )
+        made.gradients(cuda.to_device(X), cuda.to_device(LABEL))
+        return idle_share(slow.timeline())
+
+    expected = cost_model.bubble(stages, micro_batches)
+    assert virtual.run(body, stages) == [pytest.approx(expected)] * stages
 
 
 # --- Stages ----------------------------------------------------------------------------------

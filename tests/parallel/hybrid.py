@@ -1,8 +1,8 @@
 """The training of one GPT by one process and by the ranks of a grid: for tests and a benchmark.
 
-    mpiexec -n 4 python -m mpi4py -m tests.parallel.training FOLDER STEPS [RUNS]
+    mpiexec -n 4 python -m mpi4py -m tests.parallel.hybrid FOLDER STEPS
 
-trains in each mode of so many ranks; rank 0 writes losses and parameters of each run to the folder.
+trains in each mode of so many ranks; rank 0 writes losses and parameters to the folder.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Mode(NamedTuple):
 
 
 MODES = {
+    "data, 2 ranks": Mode(data=2),
+    "data, 4 ranks": Mode(data=4),
     "tensor, 2 ranks": Mode(tensor=2),
     "tensor, 4 ranks": Mode(tensor=4),
     "layers, 2 ranks": Mode(pipeline=2),
@@ -136,19 +138,19 @@ def same_bits(a, b):
     )
 
 
-def main(folder, steps, runs=1):
-    """Train in each mode of as many ranks as there are; write `MODE.RUN.npz` files."""
+def main(folder, steps):
+    """Train in each mode of as many ranks as there are; write a file for each."""
     world = parallel.World()
     for name, mode in MODES.items():
-        for run in range(int(runs) if mode.ranks == world.size else 0):
+        if mode.ranks == world.size:
             losses, state = together(world, mode, int(steps))
             if world.rank == 0:
-                np.savez(Path(folder) / f"{name}.{run}.npz", losses=losses, **state)
+                np.savez(Path(folder) / f"{name}.npz", losses=losses, **state)
 
 
-def read(folder, name, run=0):
+def read(folder, name):
     """Return a result that `main` wrote."""
-    with np.load(Path(folder) / f"{name}.{run}.npz") as file:
+    with np.load(Path(folder) / f"{name}.npz") as file:
         state = dict(file)
     return state.pop("losses"), state
 
