@@ -1,10 +1,12 @@
 """Tensor, pipeline and data parallelism together: one GPT equals that of one process."""
 
 import functools
+import json
 
 import numpy as np
 import pytest
 
+from benchmarks import parallel as benchmark
 from gpukit import cuda, nn, parallel
 from gpukit.errors import CheckpointError
 from gpukit.parallel import launcher, virtual
@@ -221,3 +223,14 @@ def test_fit_resumes_a_grid_bit_identically(tmp_path):
     assert [list(losses) for losses, _ in resumed] == [
         list(losses) for losses, _ in virtual.run(lambda world: fitted(world, mode, 3), 4)
     ]
+
+
+@pytest.mark.slow
+def test_the_benchmark_reports_deviations_and_equal_runs(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(benchmark, "RANKS", (2,))
+    found = tmp_path / "found.json"
+    arguments = ["--steps", "2", "--runs", "2", "--repeated", "1", "--json", str(found)]
+    assert benchmark.main(arguments) == 0
+    rows = json.loads(found.read_text())["modes"]
+    assert [row["mode"] for row in rows] == [name for name in MODES if name.endswith("2 ranks")]
+    assert f"| {rows[0]['mode']} | {rows[0]['losses']:.1e} |" in capsys.readouterr().out

@@ -188,6 +188,20 @@ def test_stages_are_idle_as_long_as_the_cost_model_says(stages, micro_batches, k
     assert virtual.run(body, stages) == [pytest.approx(expected)] * stages
 
 
+def test_a_stage_without_parameters_trains_and_is_saved(tmp_path):
+    def body(world):
+        grid = parallel.Grid(world, pipeline=2)
+        made = parallel.Pipeline(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), grid, seed=0)
+        optimizer = nn.AdamW(made.parameters)
+        made.gradients(cuda.to_device(X[:, 0].copy()), cuda.to_device(LABEL))
+        made.shards.clip_grad_norm(1.0)
+        optimizer.step()
+        parallel.save(tmp_path / "a.npz", made, optimizer, epoch=7)
+        return parallel.load(tmp_path / "a.npz", made, optimizer)
+
+    assert virtual.run(body, 2) == [{"epoch": 7}] * 2
+
+
 # --- Stages ----------------------------------------------------------------------------------
 
 

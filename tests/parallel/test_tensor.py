@@ -114,6 +114,18 @@ def test_a_block_takes_two_all_reduces_in_each_direction():
     assert virtual.run(body, 2) == [["all_reduce"] * 4] * 2
 
 
+def test_a_first_layer_exchanges_no_gradient():
+    def body(world):
+        calls = []
+        world.observer = lambda group, call, array: calls.append(call.operation)
+        layer = nn.Sequential(parallel.ColumnLinear(5, 4, world, first=True))
+        Parameters(layer, seed=0)
+        out, saved = layer.forward(cuda.to_device(np.ones((3, 5), np.float32)))
+        return layer.backward(saved, out), calls
+
+    assert virtual.run(body, 2) == [(None, [])] * 2
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
