@@ -3,7 +3,7 @@
     world = parallel.World()
     grid = parallel.Grid(world, pipeline=4)
     model = parallel.Pipeline(
-        nn.gpt(96, 64, 64, 4, 4), grid, seed=0, schedule=schedules.one_f_one_b(4, 8)
+        nn.gpt(96, 64, 64, 4, 4), grid, seed=0, schedule=parallel.one_f_one_b(4, 8)
     )
     optimizer = nn.AdamW(model.parameters, lr=1e-3)
     for x, label in loader.epoch(0):

@@ -165,11 +165,13 @@ class Shards:
 def save(path: str | Path, model: Any, optimizer: Optimizer, **numbers: npt.ArrayLike) -> None:
     """Write a `Pipeline`, its optimizer and numbers such as the epoch to one file.
 
-    All ranks call this, and rank 0 writes, atomically. `nn.load` reads the file in one process.
+    All ranks call this, rank 0 writes, atomically, and then all return. `nn.load` reads the file in
+    one process.
     """
     parts = model.shards.whole_parts(checkpoint.collect(model.parameters, optimizer, **numbers))
     if model.grid.world.rank == 0:
         checkpoint.write(path, parts)
+    model.grid.world.barrier()
 
 
 def load(path: str | Path, model: Any, optimizer: Optimizer) -> dict[str, Any]:
