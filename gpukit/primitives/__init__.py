@@ -1,4 +1,4 @@
-"""Device functions that Numba lacks: 16-byte accesses, tensor cores, asynchronous copies.
+"""Device functions that Numba lacks: 16-byte accesses, int8 dot products, tensor cores and copies.
 
 Each file defines its functions and runs them on the CPU targets, where every access is
 checked and counted like any other. The file of the same name with the suffix `_gpu` holds the code
@@ -7,6 +7,7 @@ for a GPU's compiler; it imports nothing of gpukit, so that the compilers' proce
 
     vectorized   load4, store4: 16-byte vectorized access (float4)
     unroll       unrolled: an unrolled loop
+    dot4         dot4: the dot product of four int8 and four int8, added to an int32 (dp4a)
     tensor       products of small matrices by a warp (tensor cores), and the rounding they need
     async_copy   asynchronous copies to shared memory (cp.async)
     warpgroup    products of matrices in shared memory by four warps (Hopper)
