@@ -12,6 +12,7 @@ from gpukit.bench import (
     cases_elements,
     cases_losses,
     cases_norm,
+    cases_precision,
     cases_recurrent,
     cases_sums,
     cases_tensors,
@@ -30,6 +31,7 @@ PARTS = (
     cases_norm,
     cases_recurrent,
     cases_training,
+    cases_precision,
 )
 
 __all__ = ["CASES", "PARTS", "choose", "choose_one", "make"]

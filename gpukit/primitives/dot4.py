@@ -4,8 +4,8 @@
 
 a and b are int32 words of four int8 each, the first in the lowest 8 bits: what a little-endian
 machine reads from int8 rows viewed as int32, `x.view(np.int32)`. c is an int32. Products and sums
-are exact; like all int32 arithmetic the sum wraps around, for which it takes 131,072 products of -128 and
--128.
+are exact; the sum wraps around like all int32 arithmetic, for which it takes 131,072 products of
+the largest magnitude.
 
 On a GPU it is the PTX instruction dp4a (`dot4_gpu`), from compute capability 6.1 on. Numba has no
 name for it. Elsewhere the bytes are extracted by shifts. Source: NVIDIA, "Parallel Thread Execution

@@ -17,6 +17,7 @@ and in bfloat16 twice as many of a and b, two neighbours along the summed axis p
 
     x = to_tf32(x)                     round a float32 to TF32
     bits = to_bf16(x)                  the bits, a uint16, of the bfloat16 nearest to a float32
+    x = float_of(bits)                 back to float32, exactly; float_of takes a float16, too
     c0, c1, c2, c3 = mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
     c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
     p0, p1, p2, p3 = load_square(tile, i, j)              a thread's pairs of a 16 x 16 square
@@ -24,13 +25,14 @@ and in bfloat16 twice as many of a and b, two neighbours along the summed axis p
 
 TF32 has the range of float32 and 10 of its 23 bits of fraction, bfloat16 the range and 7 bits.
 TF32 must be rounded first: how a tensor core treats the other bits is undefined. Sums are
-float32. All 32 threads of a warp must call these functions together, except the two that round.
+float32. All 32 threads of a warp must call these functions together, except those that convert.
 
 The squares lie in shared memory as matrices of 8 x 8 bfloat16, 128 bytes each without padding:
 `tile[i, j]` of a tile (rows / 8, columns / 8, 8, 8) is one of them. A square is four, and its pairs
 come in the order in which `mma_bf16` takes a, or, transposed, b0 and b1 of two products.
 
-On a GPU these are instructions (`tensor_gpu`), from compute capability 8.0 on. Without one the warp
+On a GPU these are instructions (`tensor_gpu`), from compute capability 8.0 on, but for to_bf16 and
+float_of, which are integer arithmetic and run on all GPUs. Without a GPU the warp
 exchanges its elements by shuffles and each thread computes its own four sums, the same except for
 the order of additions. Source: NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8, mma.m16n8k16,
 ldmatrix.
@@ -48,6 +50,7 @@ from gpukit.primitives import of_this_target
 __all__ = [
     "LEAST",
     "bf16",
+    "float_of",
     "from_bf16",
     "load_square",
     "load_square_transposed",
@@ -94,7 +97,7 @@ def to_bf16(x):
 
 @cuda.jit(device=True)
 def float_of(bits):
-    """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
+    """Return the float32 of a float16, or of a bfloat16, the lower 16 bits of an integer."""
     return widened(bits)
 
 
@@ -150,9 +153,10 @@ def mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     return add_products(a2, a3, b1, c0, c1, c2, c3)
 
 
-to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed = of_this_target(
-    "tensor", to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed
+to_tf32, mma_tf32, to_bf16, float_of, mma_bf16 = of_this_target(
+    "tensor", to_tf32, mma_tf32, to_bf16, float_of, mma_bf16
 )
+load_square, load_square_transposed = of_this_target("tensor", load_square, load_square_transposed)
 
 
 def bf16(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:

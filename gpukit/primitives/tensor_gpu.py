@@ -15,6 +15,8 @@ from numba.cuda.extending import intrinsic
 
 _FLOAT, _INT, _SHORT, _LONG = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntType(64)
 _SHARED = 3  # address space
+_UPPER = 16  # bits of a float32: those of the bfloat16 that it is rounded to
+_NAN = 0x7FFF  # the bfloat16 to which any NaN is converted
 _SHAPES = {
     types.float32: "m16n8k8.row.col.f32.tf32.tf32",
     types.uint32: "m16n8k16.row.col.f32.bf16.bf16",
@@ -38,15 +40,39 @@ def to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
-    """Return the bits of the bfloat16 nearest to a float32, ties to even."""
+    """Return the bits of the bfloat16 nearest to a float32, ties to even.
+
+    The instruction for it, cvt.rn.bf16.f32, needs compute capability 8.0; this does not.
+    """
     if x != types.float32:
         raise TypingError(f"bfloat16 is rounded from float32, not from {x}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        kind = ir.FunctionType(_SHORT, [_FLOAT])
-        return builder.asm(kind, "cvt.rn.bf16.f32 $0, $1;", "=h,f", args, side_effect=False)
+        bits = builder.bitcast(args[0], _INT)
+        upper = ir.Constant(_INT, _UPPER)
+        odd = builder.and_(builder.lshr(bits, upper), ir.Constant(_INT, 1))
+        almost_half = ir.Constant(_INT, (1 << (_UPPER - 1)) - 1)
+        rounded = builder.lshr(builder.add(bits, builder.add(almost_half, odd)), upper)
+        is_nan: Any = builder.fcmp_unordered("uno", args[0], args[0])
+        return builder.select(is_nan, ir.Constant(_SHORT, _NAN), builder.trunc(rounded, _SHORT))
 
     return types.uint16(x), codegen
+
+
+@intrinsic
+def float_of(typingctx, bits):  # type: ignore[no-untyped-def]
+    """Return the float32 of a float16, or of a bfloat16, the lower 16 bits of an integer."""
+    if not isinstance(bits, types.Integer) and bits != types.float16:
+        raise TypingError(f"16 bits are a float16, or the bits of a bfloat16, not {bits}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        if bits == types.float16:
+            return context.cast(builder, args[0], bits, types.float32)
+        lower = context.cast(builder, args[0], bits, types.uint16)
+        upper = builder.shl(builder.zext(lower, _INT), ir.Constant(_INT, _UPPER))
+        return builder.bitcast(upper, _FLOAT)
+
+    return types.float32(bits), codegen
 
 
 @intrinsic

@@ -15,7 +15,8 @@ MATMULS = """
     matmul_uncoalesced matmul_naive matmul_tiled matmul_padded matmul_register_tile_1d
     matmul_register_tile_2d matmul_vectorized matmul_double_buffered matmul_tensor_tf32
     matmul_tensor_bf16 matmul_warpgroup_bf16 round_bf16 matmul_batched matmul_nt_tiled
-    matmul_nt_vectorized matmul_tn_tiled matmul_tn_vectorized
+    matmul_nt_vectorized matmul_tn_tiled matmul_tn_vectorized matmul_mixed matmul_tn_mixed
+    matmul_nt_mixed
 """.split()
 
 

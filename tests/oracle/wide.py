@@ -33,6 +33,8 @@ def to_bf16(x):  # type: ignore[no-untyped-def]
 
 
 def float_of(bits):  # type: ignore[no-untyped-def]
+    if isinstance(bits, np.float16):
+        return np.float32(bits)
     return np.float32(_from_bf16(np.uint16(np.uint32(bits) & np.uint32(0xFFFF))))
 
 

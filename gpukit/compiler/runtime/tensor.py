@@ -51,11 +51,13 @@ def rounded_to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def widened(typingctx, bits):  # type: ignore[no-untyped-def]
-    """Return the lower 16 bits of an integer, a bfloat16, as a float32."""
-    if not isinstance(bits, types.Integer):
-        raise TypingError(f"a bfloat16's bits are an integer, not {bits}")
+    """Return a float16, or a bfloat16 in the lower 16 bits of an integer, as a float32."""
+    if not isinstance(bits, types.Integer) and bits != types.float16:
+        raise TypingError(f"16 bits are a float16, or the bits of a bfloat16, not {bits}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        if bits == types.float16:
+            return context.cast(builder, args[0], bits, types.float32)
         lower = context.cast(builder, args[0], bits, types.uint16)
         upper = builder.shl(builder.zext(lower, _INT), ir.Constant(_INT, _UPPER))
         return builder.bitcast(upper, ir.FloatType())

@@ -3,7 +3,7 @@
 `naive` (one element per thread), `tiled` (tiles in shared memory), `registers` (tiles in
 registers), `vectorized` (16-byte accesses), `tensor_tf32` and `bf16` (tensor cores); `batched`
 multiplies many pairs of matrices in one launch; `nt` and `tn` multiply by a transposed matrix.
-`matmul` takes all variants, in `VARIANTS`.
+`matmul` takes all variants, in `VARIANTS`; `mixed` has `mixed_matmul`, for 16-bit factors.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from gpukit import launch, signature
 from gpukit.kernels.matmul import bf16, naive, nt, registers, tensor_tf32, tiled, tn, vectorized
 from gpukit.kernels.matmul.batched import batched_matmul
+from gpukit.kernels.matmul.mixed import mixed_matmul
 from gpukit.kernels.matmul.naive import matmul_reference
 
 VARIANTS = (
@@ -98,4 +99,4 @@ def matmul(
     return result.get()
 
 
-__all__ = ["VARIANTS", "batched_matmul", "matmul", "matmul_reference"]
+__all__ = ["VARIANTS", "batched_matmul", "matmul", "matmul_reference", "mixed_matmul"]

@@ -2,7 +2,7 @@
 
 `fused` applies an update rule in one launch that reads and writes every array once; `gradient`
 (SGD, momentum, Nesterov), `adaptive` (Adagrad, RMSprop, Adadelta) and `adam` (Adam, AdamW) have the
-rules; `clip` clips the norm of all gradients.
+rules; `clip` clips the norm of all gradients, `loss_scale` divides those of a scaled loss.
 
 Many parameters of different sizes take one launch if they are views of one flat array, as made by
 `flat_views`: an optimizer does not care which element belongs to which layer. A table of pointers
@@ -20,14 +20,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
+from gpukit.kernels.optimizers import adam, adaptive, clip, gradient, loss_scale
 from gpukit.kernels.optimizers.adam import adam_step, adamw_step
 from gpukit.kernels.optimizers.adaptive import adadelta_step, adagrad_step, rmsprop_step
 from gpukit.kernels.optimizers.clip import clip_grad_norm
 from gpukit.kernels.optimizers.gradient import momentum_step, nesterov_step, sgd_step
+from gpukit.kernels.optimizers.loss_scale import unscale
 from gpukit.primitives.vectorized import WIDTH
 
-VARIANTS = (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, *clip.VARIANTS)
+VARIANTS = (
+    *gradient.VARIANTS,
+    *adaptive.VARIANTS,
+    *adam.VARIANTS,
+    *clip.VARIANTS,
+    *loss_scale.VARIANTS,
+)
 
 
 def flat_views(
@@ -71,4 +78,5 @@ __all__ = [
     "nesterov_step",
     "rmsprop_step",
     "sgd_step",
+    "unscale",
 ]
