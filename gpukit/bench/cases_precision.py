@@ -89,8 +89,17 @@ def _mixed(variant: Variant, m: int, n: int, k: int) -> Example:
     def work(xp: Any, a: Any, b: Any, mine: Any) -> Any:
         return xp.matmul(a.T if turned else a, b, out=mine)
 
-    given = {"given": (wide_a, wide_b), "mine": True, "named": {"transpose_a": turned}}
-    return example(variant, (n, m), (a, b), (m, n), work, terms=k, **given)
+    return example(
+        variant,
+        (n, m),
+        (a, b),
+        (m, n),
+        work,
+        given=(wide_a, wide_b),
+        mine=True,
+        named={"transpose_a": turned},
+        terms=k,
+    )
 
 
 @group(NT_MIXED, sizes=SQUARE, small=_past_a_tile)
@@ -101,8 +110,17 @@ def _nt_mixed(variant: Variant, m: int, n: int, k: int) -> Example:
         made = xp.matmul(a, b.T, out=mine)
         return xp.add(made, bias, out=made)
 
-    given = {"given": (wide_a, wide_b, bias), "mine": True, "named": {"transpose_b": True}}
-    return example(variant, (n, m), (a, b, bias), (m, n), work, terms=k, **given)
+    return example(
+        variant,
+        (n, m),
+        (a, b, bias),
+        (m, n),
+        work,
+        given=(wide_a, wide_b, bias),
+        mine=True,
+        named={"transpose_b": True},
+        terms=k,
+    )
 
 
 # ---- int8 -----------------------------------------------------------------------------------
@@ -168,9 +186,11 @@ def _matmul_int8(variant: Variant, m: int, n: int, words: int) -> Example:
     def work(xp: Any, a: Any, b: Any) -> Any:  # BLAS has no int8
         return a.astype(xp.float32) @ b.astype(xp.float32).T
 
-    given = {"given": (a, b), "told": (a, b), "terms": words, "size": f"{m} x {n} x {4 * words}"}
-    out = poisoned((m, n), np.int32)
-    return example(variant, (n, m), (a.view(np.int32), b.view(np.int32)), out, work, **given)
+    inputs, out = (a.view(np.int32), b.view(np.int32)), poisoned((m, n), np.int32)
+    size = f"{m} x {n} x {4 * words}"
+    return example(
+        variant, (n, m), inputs, out, work, given=(a, b), told=(a, b), terms=words, size=size
+    )
 
 
 @group(MATVEC_INT8, sizes=((130, 75), (4000, 625), (16_384, 4096)), small=[(11, 70)])
@@ -180,9 +200,11 @@ def _matvec_int8(variant: Variant, m: int, words: int) -> Example:
     def work(xp: Any, a: Any, x: Any) -> Any:
         return a.astype(xp.float32) @ x.astype(xp.float32)
 
-    given = {"given": (a, x), "told": (a, x), "terms": words, "size": f"{m} x {4 * words}"}
-    out = poisoned((m,), np.int32)
-    return example(variant, (m,), (a.view(np.int32), x.view(np.int32)), out, work, **given)
+    inputs, out = (a.view(np.int32), x.view(np.int32)), poisoned((m,), np.int32)
+    size = f"{m} x {4 * words}"
+    return example(
+        variant, (m,), inputs, out, work, given=(a, x), told=(a, x), terms=words, size=size
+    )
 
 
 # ---- sparse ---------------------------------------------------------------------------------

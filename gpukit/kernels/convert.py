@@ -40,7 +40,11 @@ from gpukit.primitives.tensor import float_of, to_bf16
 
 BLOCK = 256
 # What holds each format.
-FORMATS = {"float32": np.float32, "float16": np.float16, "bfloat16": np.uint16}
+FORMATS: dict[str, type[np.generic]] = {
+    "float32": np.float32,
+    "float16": np.float16,
+    "bfloat16": np.uint16,
+}
 SMALL = (np.float16, np.uint16)  # what holds those of 16 bits
 
 

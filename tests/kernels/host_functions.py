@@ -11,6 +11,7 @@ from gpukit.kernels import (
     batch_norm,
     batch_norm_grad,
     conv,
+    convert,
     dot,
     dropout,
     embedding,
@@ -26,18 +27,25 @@ from gpukit.kernels import (
     philox,
     pool,
     pool_grad,
+    quantize,
     recurrent,
     reduce,
     scan,
     softmax,
+    sparse,
     transpose,
     vector,
 )
 from gpukit.kernels.conv import one_d
+from gpukit.primitives import tensor
 
 
 def numbers(*shape):
     return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
+
+
+def int8(*shape):
+    return np.random.default_rng(20261128).integers(-127, 128, shape, np.int8)
 
 
 def cell(gates):
@@ -47,6 +55,8 @@ def cell(gates):
     return tuple(numbers(*shape) for shape in shapes)
 
 
+BITS = tensor.bf16(numbers(3, 5)), tensor.bf16(numbers(5, 4))
+CSR = sparse.to_csr(numbers(5, 4) * (numbers(5, 4) > 0))
 CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
 
 # Host function, its arrays, and the shape of its result.
@@ -144,6 +154,24 @@ CASES = {
         (numbers(4, 3, 6, 5),),
         (4, 3, 6, 5),
     ),
+    "convert": (lambda x, **o: convert.convert(x, "float16", **o), (numbers(2, 3, 5),), (2, 3, 5)),
+    "mixed_matmul": (matmul.mixed_matmul, BITS, (3, 4)),
+    "channel_scales": (quantize.channel_scales, (numbers(3, 5),), (3,)),
+    "quantize": (quantize.quantize, (numbers(3, 5), numbers(3) ** 2), (3, 8)),
+    "dequantize": (quantize.dequantize, (int8(3, 5), numbers(3)), (3, 5)),
+    "dequantize_sums": (
+        quantize.dequantize_sums,
+        (np.arange(12, dtype=np.int32).reshape(3, 4), numbers(1), numbers(4), 2 * numbers(4)),
+        (3, 4),
+    ),
+    "int8_matmul": (quantize.int8_matmul, (int8(3, 8), int8(5, 8)), (3, 5)),
+    "int8_matvec": (quantize.int8_matvec, (int8(3, 8), int8(8)), (3,)),
+    "csr_matvec": (sparse.csr_matvec, (*CSR, numbers(3, 4)), (3, 5)),
+    "matmul_2_4": (
+        sparse.matmul_2_4,
+        (numbers(3, 8), numbers(5, 4), np.full((5, 2), 0 + 4 * 3, np.uint8)),
+        (3, 5),
+    ),
     "dropout_backward": (
         lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o),
         (numbers(3, 5),),
@@ -201,6 +229,7 @@ SEVERAL = {
         (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
     ),
     "linear_backward": (backprop.linear_backward, (numbers(3, 5), numbers(3, 4), numbers(5, 4))),
+    "compress_2_4": (sparse.compress_2_4, (numbers(3, 8),)),
     "bias_relu_backward": (backprop.bias_relu_backward, (numbers(3, 4), numbers(3, 4))),
     "bias_gelu_backward": (backprop.bias_gelu_backward, (numbers(3, 4), numbers(3, 4), numbers(4))),
     "layer_norm_backward": (
@@ -230,6 +259,8 @@ REST = {
         lambda *arrays: optimizers.adamw_step(*arrays, step=1),
         (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
     ),
+    "unscale": (optimizers.unscale, (numbers(7), np.zeros(1, np.int32))),
+    "apply_mask": (sparse.apply_mask, (numbers(7), np.ones(7, np.uint8))),
     "invert": (image.invert, (numbers(3, 4),)),
     "grey": (image.grey, (numbers(3, 4, 3),)),
     "box_blur": (lambda x: image.box_blur(x, 1), (numbers(3, 4),)),
@@ -260,12 +291,20 @@ VARIANTS = {
     "scaled_dot_product_attention": attention.FORWARD_VARIANTS,
     "scaled_dot_product_attention_backward": attention.BACKWARD_VARIANTS,
     "linear_backward": backprop.FORWARD_VARIANTS,
+    "csr_matvec": sparse.csr.VARIANTS,
+}
+
+
+DTYPES = {
+    **dict.fromkeys(("bincount", "int8_matmul", "int8_matvec"), np.int32),
+    "convert": np.float16,
+    "quantize": np.int8,
 }
 
 
 def dtype_of(name):
     """Return the dtype of a function's result."""
-    return np.int32 if name == "bincount" else np.float32
+    return DTYPES.get(name, np.float32)
 
 
 def overlapping(name, at, shift):

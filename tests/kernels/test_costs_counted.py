@@ -128,6 +128,8 @@ COUNTED = [
     "linear_grad_weight",
     "mse_terms",
     "mse_grad",
+    "dequantize",
+    "dequantize_sums",
 ]
 
 
@@ -218,7 +220,8 @@ BY_ITEMSIZE = [
     for name, entry in CASES.items()
     if "itemsize" in inspect.signature(entry.variant.cost).parameters
     # In these, some arrays have another itemsize, or shapes are not plain numbers.
-    if entry.group not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad")
+    if entry.group
+    not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad", "sparse")
     and name not in ("grey", "invert")
 ]
 SIZES = (37, 41, 43, 47, 53)

@@ -55,10 +55,10 @@ def compress_2_4_reference(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
     """Return the two largest magnitudes of each group, and the byte of their columns."""
     rows = np.asarray(weight, np.float64)
-    groups, mask = (x.reshape(len(rows), -1, GROUP) for x in (rows, mask_2_4(rows)))
+    groups, mask = rows.reshape(len(rows), -1, GROUP), mask_2_4(rows).reshape(len(rows), -1, GROUP)
     kept = np.sort(np.argsort(1 - mask, axis=2, kind="stable")[..., :KEPT])
-    values = np.take_along_axis(groups, kept, axis=2).reshape(len(rows), -1)
-    return values, (kept[..., 0] + GROUP * kept[..., 1]).astype(np.uint8)
+    values: npt.NDArray[np.float64] = np.take_along_axis(groups, kept, axis=2)
+    return values.reshape(len(rows), -1), (kept[..., 0] + GROUP * kept[..., 1]).astype(np.uint8)
 
 
 def matmul_2_4_reference(
