@@ -53,6 +53,9 @@ from gpukit.nn.optimizers import (
     cosine,
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
+from gpukit.nn.precision import MixedPrecision
+from gpukit.nn.pruning import compressed, prune, prune_2_4
+from gpukit.nn.quantization import quantized
 from gpukit.nn.recurrent import GRU, LSTM, RNN
 from gpukit.nn.training import History, cross_entropy, fit
 from gpukit.nn.transformer import Transformer, block, gpt
@@ -82,6 +85,7 @@ __all__ = [
     "Linear",
     "Loader",
     "MaxPool2d",
+    "MixedPrecision",
     "Momentum",
     "MultiHeadAttention",
     "Nesterov",
@@ -103,6 +107,7 @@ __all__ = [
     "accuracy",
     "block",
     "cifar10",
+    "compressed",
     "confusion",
     "constant",
     "cosine",
@@ -114,6 +119,9 @@ __all__ = [
     "load",
     "normal",
     "predict",
+    "prune",
+    "prune_2_4",
+    "quantized",
     "save",
     "text",
     "uniform",

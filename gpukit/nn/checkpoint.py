@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gpukit import files
 from gpukit.errors import CheckpointError
-from gpukit.nn.optimizers import Optimizer
+from gpukit.nn.optimizers import AnyOptimizer
 from gpukit.nn.parameters import Parameters
 
 Parts = dict[str, dict[str, Any]]  # parameters, optimizer and numbers: arrays by name
@@ -22,7 +22,7 @@ _ADVICE = "The file is kept: to train from the start, rename it or name another 
 
 
 def save(
-    path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbers: npt.ArrayLike
+    path: str | Path, parameters: Parameters, optimizer: AnyOptimizer, **numbers: npt.ArrayLike
 ) -> None:
     """Write parameters, optimizer and numbers such as the epoch, or arrays, to one file.
 
@@ -32,7 +32,7 @@ def save(
     write(path, collect(parameters, optimizer, **numbers))
 
 
-def collect(parameters: Parameters, optimizer: Optimizer, **numbers: npt.ArrayLike) -> Parts:
+def collect(parameters: Parameters, optimizer: AnyOptimizer, **numbers: npt.ArrayLike) -> Parts:
     """Return copies on the host of all that a checkpoint holds."""
     return {
         "parameters": parameters.state(),
@@ -53,7 +53,7 @@ def dump(parts: Parts, file: IO[bytes]) -> None:
     np.savez(file, **arrays)
 
 
-def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:
+def load(path: str | Path, parameters: Parameters, optimizer: AnyOptimizer) -> dict[str, Any]:
     """Load parameters and optimizer from a file of `save`; return the numbers and arrays by name.
 
     Raises CheckpointError, a ValueError, for a file that is damaged or no checkpoint, and for a
@@ -66,7 +66,7 @@ def restore(
     path: str | Path,
     parts: Parts,
     parameters: Parameters,
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     take: Callable[[Parts], Parts] = lambda parts: parts,
 ) -> dict[str, Any]:
     """Load parameters and optimizer from the parts that `read` returned; return the numbers.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import gpukit
@@ -85,3 +87,19 @@ class Frozen:
 def add(a: Any, b: Any) -> Any:
     """Return the sum of two arrays of one shape."""
     return gpukit.vector_add(a.reshape(a.size), b.reshape(b.size)).reshape(a.shape)
+
+
+def replaced(layer: Any, new: Callable[[Any], Any]) -> Any:
+    """Return a model in which every layer is what `new` returns for it: the layer, or another.
+
+    Containers are copied where a layer in them is another; all other layers, and all parameters,
+    are those of the model itself.
+    """
+    made = new(layer)
+    inner = getattr(made, "layers", ())
+    layers = tuple(replaced(each, new) for each in inner)
+    if all(one is other for one, other in zip(layers, inner, strict=True)):
+        return made
+    made = copy.copy(made)
+    made.layers = layers
+    return made

@@ -39,7 +39,7 @@ def layers_of(layer: Any) -> Iterator[Any]:
 
 def predict(model: Any, x: npt.ArrayLike, batch: int = 256) -> npt.NDArray[Any]:
     """Return the outputs of a model for x (N, ...) in inference, on the host, batch by batch."""
-    examples, workspace, made = np.asarray(x), Workspace(), []
+    examples, workspace, made = np.ascontiguousarray(x), Workspace(), []
     with inference(model):
         for first in range(0, len(examples), batch):
             with workspace:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,26 @@ from gpukit import cuda, launch
 from gpukit.nn.parameters import Parameters
 
 Schedule = Callable[[int], float]
+
+
+class AnyOptimizer(Protocol):
+    """What the training loop and checkpoints need of an optimizer, or of what wraps one."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters that it updates."""
+
+    def step(self) -> None:
+        """Update all parameters by their gradients."""
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy on the host of the state, for a checkpoint."""
+
+    def check(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Raise ValueError where a state is of another optimizer or of other parameters."""
+
+    def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Restore a state that `state` returned."""
 
 
 class Optimizer:
@@ -40,12 +60,13 @@ class Optimizer:
         self.arrays = {name: cuda.to_device(zeros) for name in self.states}
 
     def step(self) -> None:
-        """Update all parameters by their gradients."""
+        """Update all parameters by their gradients; masked weights stay zero."""
         self.steps += 1
         rates = {name: r(self.steps) if callable(r) else r for name, r in self.rates.items()}
         if self.counts:
             rates["step"] = self.steps
         self.update(self.parameters.value, self.parameters.grad, *self.arrays.values(), **rates)
+        self.parameters.apply_masks()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy on the host of the optimizer state, for a checkpoint."""

@@ -23,16 +23,19 @@ Part = TypeVar("Part")
 ADVICE = "Was it saved by the same model?"
 # Called with each new `Parameters`: the checker of parallel programs compares them between ranks.
 observer: ContextVar[Callable[[Parameters], object] | None] = ContextVar("observer", default=None)
+MASK = ".mask"  # follows the name of a parameter in the state of a pruned model
 
 
 class Parameter:
     """One weight array of a layer, and its gradient, which the layer's backward writes.
 
-    Both are device arrays; they exist once the model has been given to `Parameters`.
+    Both are device arrays; they exist once the model has been given to `Parameters`. A pruned one
+    has a mask, uint8 of the same shape: optimizers keep its weights zero where the mask is 0.
     """
 
     value: Any
     grad: Any
+    mask: Any = None
 
     def __init__(self, shape: tuple[int, ...], init: Init) -> None:
         self.shape, self.init = shape, init
@@ -77,7 +80,7 @@ class Parameters:
     def __init__(
         self, model: Any, *, seed: int | np.random.Generator, dtype: npt.DTypeLike = np.float32
     ) -> None:
-        named = dict(parts_of(model, Parameter))
+        self.parts = named = dict(parts_of(model, Parameter))
         self.names = list(named)
         shapes = [parameter.shape for parameter in named.values()]
         self.value, values = gpukit.flat_views(shapes, dtype)
@@ -116,15 +119,29 @@ class Parameters:
                 copy(name, view)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of every parameter on the host, by name."""
-        return {name: launch.to_host(view).copy() for name, view in self._views.items()}
+        """Return a copy of every parameter on the host, by name, and of every mask."""
+        masks = {f"{name}{MASK}": parameter.mask for name, parameter in self.masked()}
+        return {name: launch.to_host(array).copy() for name, array in (self._views | masks).items()}
+
+    def masked(self) -> list[tuple[str, Parameter]]:
+        """Return the parameters that have a mask, by name."""
+        return [(name, each) for name, each in self.parts.items() if each.mask is not None]
+
+    def apply_masks(self) -> None:
+        """Set masked weights to zero again, as every optimizer does after an update."""
+        for _, parameter in self.masked():
+            gpukit.apply_mask(parameter.value, parameter.mask)
 
     def load(self, state: Mapping[str, npt.ArrayLike]) -> None:
-        """Set every parameter to the array of its name.
+        """Set every parameter to the array of its name, and its mask; without one it has none.
 
         Raises ValueError where a name or a shape differs; then nothing is changed.
         """
-        for name, array in self.check(state).items():
+        arrays = self.check(state)
+        for name, parameter in self.parts.items():
+            mask = arrays.pop(f"{name}{MASK}", None)
+            parameter.mask = None if mask is None else cuda.to_device(mask.astype(np.uint8))
+        for name, array in arrays.items():
             view = self._views[name]
             if isinstance(view, np.ndarray):
                 view[...] = array
@@ -133,22 +150,29 @@ class Parameters:
 
     def check(self, state: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of a state, or raise ValueError where a name or a shape differs."""
-        return check(state, {name: tuple(view.shape) for name, view in self._views.items()})
+        shapes = {name: tuple(view.shape) for name, view in self._views.items()}
+        return check(state, shapes, {f"{name}{MASK}": shapes[name] for name in self.names})
 
 
 def check(
-    state: Mapping[str, npt.ArrayLike], shapes: Mapping[str, tuple[int, ...]]
+    state: Mapping[str, npt.ArrayLike],
+    shapes: Mapping[str, tuple[int, ...]],
+    optional: Mapping[str, tuple[int, ...]] | None = None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a state, or raise ValueError where names or shapes differ from these."""
+    """Return the arrays of a state, or raise ValueError where names or shapes differ from these.
+
+    A state may lack `optional` ones, the masks.
+    """
     arrays = {name: np.asarray(array) for name, array in state.items()}
     if missing := [name for name in shapes if name not in arrays]:
         raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
+    known = {**shapes, **(optional or {})}
     for name, array in arrays.items():
-        if name not in shapes:
+        if name not in known:
             raise ValueError(f"load: expected names of this model, got {name!r}. {ADVICE}")
-        if array.shape != shapes[name]:
+        if array.shape != known[name]:
             raise ValueError(
-                f"load: expected {name} of shape {shapes[name]}, got {array.shape}. {ADVICE}"
+                f"load: expected {name} of shape {known[name]}, got {array.shape}. {ADVICE}"
             )
     return arrays
 

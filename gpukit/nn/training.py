@@ -20,7 +20,7 @@ from gpukit.nn import checkpoint
 from gpukit.nn.containers import Sequential
 from gpukit.nn.data import Loader
 from gpukit.nn.inference import accuracy
-from gpukit.nn.optimizers import Optimizer
+from gpukit.nn.optimizers import AnyOptimizer
 from gpukit.nn.parameters import Parameter, parts_of
 from gpukit.workspace import Workspace
 
@@ -80,7 +80,7 @@ class History:
 
 def fit(
     model: Any,
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     loader: Loader,
     *,
     epochs: int,
@@ -140,7 +140,7 @@ class _Training:
     """The arguments of `fit`, and the state of the training: history, workspace, losses."""
 
     model: Any
-    optimizer: Optimizer
+    optimizer: AnyOptimizer
     loader: Loader
     loss: Loss
     clip: float | None
@@ -346,6 +346,7 @@ def _fault_forward(model: Any, x: Any) -> str:
     """Return which layer outputs NaN or infinity for a batch, "" where none does."""
     if not all(map(_finite, x if isinstance(x, tuple) else (x,))):
         return "the input"
+    model = getattr(model, "wrapped", model)
     for number, layer in enumerate(model.layers if isinstance(model, Sequential) else (model,)):
         given = "" if isinstance(x, tuple) else f" for x of shape {tuple(x.shape)}"
         x, _ = layer.forward(x)
