@@ -71,7 +71,7 @@ def test_writing_replaces_one_section_and_keeps_the_others(
 
 def test_the_committed_table_has_a_section_for_every_script() -> None:
     text = harness.SPEED.read_text(encoding="utf-8")
-    for section in ("speed", "plain loops", "strided", "compile time", "latency"):
+    for section in ("speed", "plain loops", "strided", "precision", "compile time", "latency"):
         assert f"<!-- {section} begin -->" in text
         assert f"<!-- {section} end -->" in text
 
