@@ -51,7 +51,7 @@ _BOOK = {
     ),
     "batch_norm": ("batch_norm",),
     "batch_norm_grad": ("batch_norm_backward",),
-    "conv": ("conv2d", "conv2d_backward", "conv1d"),
+    "conv": ("conv2d", "conv2d_backward", "conv1d", "mixed_conv2d", "mixed_conv2d_backward"),
     "convert": ("convert",),
     "dot": ("dot",),
     "dropout": ("dropout", "dropout_backward"),

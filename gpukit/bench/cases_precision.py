@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import Example, answered, example, group, launched, poisoned, random
-from gpukit.kernels import convert, quantize, sparse
+from gpukit.bench.register import (
+    Example,
+    Launches,
+    answered,
+    example,
+    group,
+    launched,
+    poisoned,
+    random,
+    zeroed,
+)
+from gpukit.kernels import conv, convert, quantize, sparse
 from gpukit.kernels.matmul import mixed
 from gpukit.kernels.optimizers import loss_scale
 from gpukit.launch import Variant
@@ -21,6 +31,7 @@ SQUARE = (128,) * 3, (512,) * 3, (4096,) * 3
 MATRIX = (130, 300), (4000, 2500), (16_384, 16_384)
 TO_FLOAT16, TO_BFLOAT16, TO_FLOAT32 = convert.VARIANTS
 MIXED, NT_MIXED, TN_MIXED = mixed.VARIANTS
+PRODUCT_MIXED, GRAD_WEIGHT_MIXED = conv.mixed.VARIANTS
 SCALES, QUANTIZE, DEQUANTIZE, SUMS, MATMUL_INT8, MATVEC_INT8 = quantize.VARIANTS
 APPLY_MASK, *CSR, COMPRESS, MATMUL_2_4 = sparse.VARIANTS
 SPARSITY = 0.9  # of the matrices in CSR
@@ -120,6 +131,56 @@ def _nt_mixed(variant: Variant, m: int, n: int, k: int) -> Example:
         mine=True,
         named={"transpose_b": True},
         terms=k,
+    )
+
+
+@group(PRODUCT_MIXED, sizes=((1, 32), (4, 128), (128, 128)), small=[(2, 5)])
+def _product_mixed(variant: Variant, n: int, size: int) -> Example:
+    pixels, depth, m = size * size, 27, 16
+    (cols, wide), bias = _rounded(n, 1, depth, pixels), random(1, m, draw=2)
+    a, wide_a = _rounded(1, m, depth, draw=1)
+
+    def work(xp: Any, a: Any, cols: Any, bias: Any, mine: Any) -> Any:
+        xp.matmul(a, cols, out=mine)
+        return xp.add(mine, bias[:, :, None], out=mine)
+
+    return example(
+        variant,
+        (pixels, m, n),
+        (a, cols, bias),
+        (n, 1, m, pixels),
+        work,
+        given=(wide_a, wide, bias),
+        mine=True,
+        cost=variant.cost(n, 1, m, pixels, depth),
+        terms=depth,
+        size=f"{n} x 3 x {size} x {size}, 16 of 3 x 3",
+    )
+
+
+@group(GRAD_WEIGHT_MIXED, sizes=((1, 32), (4, 128), (128, 128)), small=[(2, 5)])
+def _grad_weight_mixed(variant: Variant, n: int, size: int) -> Example:
+    pixels, depth, m = size * size, 27, 16
+    (cols, wide), (grad, wide_grad) = _rounded(n, 1, depth, pixels), _rounded(n, 1, m, pixels)
+    slices = min(n, conv.SLICES)
+    out = poisoned((slices, 1, m, depth), np.float32)
+    ours = launched(variant, (depth, m, slices), grad, cols, out)
+
+    def work(xp: Any, grad: Any, cols: Any) -> Any:
+        each = xp.matmul(grad, cols.swapaxes(2, 3))
+        return xp.stack([each[s::slices].sum(axis=0) for s in range(slices)])
+
+    return answered(
+        variant,
+        Launches(zeroed(out.reshape(out.size)), ours),
+        (grad, cols),
+        out,
+        work,
+        given=(wide_grad, wide),
+        told=(grad, cols, slices),
+        cost=variant.cost(n, 1, m, pixels, depth, slices),
+        terms=n * pixels,
+        size=f"{n} x 3 x {size} x {size}, 16 of 3 x 3",
     )
 
 

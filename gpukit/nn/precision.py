@@ -10,11 +10,11 @@ or, in a loop of one's own, as with any model and optimizer:
     mixed.model.backward(saved, grad)
     mixed.step()
 
-Where 16 bits pay, on tensor cores, they pay in products. So the dense layers of `mixed.model` round
-what they multiply, inputs, weights and gradients, to 16 bits, and sum in float32; all other layers
-compute in float32, as do convolutions and recurrent layers. The products take half the bytes, and
-so do the activations that dense layers save. No other layer has to know of it: `mixed.model` is the
-model with other dense layers, on the same parameters.
+16 bits pay in products, on tensor cores above all. So the dense and convolutional layers of
+`mixed.model` round what they multiply, inputs, weights and gradients, to 16 bits, and sum in
+float32; all other layers compute in float32, recurrent ones too. The products load half the bytes,
+and the inputs that are saved for the backward pass take half the memory. No other layer has to
+know of it: `mixed.model` is the model with other `Linear` and `Conv2d`, on the same parameters.
 
 - **Master weights.** The parameters stay float32 and are what the optimizer updates: a step is
   often smaller than half of the last digit of a weight in 16 bits, which would then never change.
@@ -39,6 +39,7 @@ from gpukit import cuda, launch
 from gpukit.kernels.convert import FORMATS
 from gpukit.nn.containers import replaced
 from gpukit.nn.dense import Linear
+from gpukit.nn.images import Conv2d
 from gpukit.nn.optimizers import AnyOptimizer
 from gpukit.nn.parameters import Parameter, Parameters, parts_of
 from gpukit.workspace import take
@@ -47,7 +48,7 @@ LEAST = 2.0**-16  # if gradients are infinite at a lower scale, the scale is not
 
 
 class MixedPrecision:
-    """An optimizer, and `model`, whose dense layers multiply numbers of `dtype`.
+    """An optimizer, and `model`, whose dense layers and convolutions multiply numbers of `dtype`.
 
     `dtype` is "float16" or "bfloat16". `scale` is the loss scale to begin with, by default 65536
     for float16 and none for bfloat16; with `every=None` it stays as it is. `skipped` counts the
@@ -161,9 +162,8 @@ def _parts(model: Any, parameters: Parameters) -> list[Parameter]:
 
 
 def _mixed(layer: Any, low: dict[int, Any], dtype: str) -> Any:
-    if type(layer) is not Linear:
-        return layer
-    return MixedLinear(layer, low[id(layer.weight)], dtype)
+    kind = {Linear: MixedLinear, Conv2d: MixedConv2d}.get(type(layer))
+    return layer if kind is None else kind(layer, low[id(layer.weight)], dtype)
 
 
 class MixedLinear:
@@ -191,6 +191,27 @@ class MixedLinear:
         if self.bias:
             gpukit.column_sum(exact, out=self.bias.grad)
         return None if self.first else gpukit.mixed_matmul(rounded, self.low).reshape(shape)
+
+
+class MixedConv2d:
+    """A `Conv2d` on the same parameters, whose products take 16-bit numbers: `low` weights."""
+
+    def __init__(self, conv: Conv2d, low: Any, dtype: str) -> None:
+        self.weight, self.bias, self.first = conv.weight, conv.bias, conv.first
+        self.sizes, self.low, self.dtype = conv.sizes, low, dtype
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        """Return the outputs, and the rounded x for the backward."""
+        rounded = gpukit.convert(x, self.dtype)
+        bias = self.bias and self.bias.value
+        return gpukit.mixed_conv2d(rounded, self.low, bias, *self.sizes), rounded
+
+    def backward(self, rounded: Any, grad: Any) -> Any:
+        """Return the gradient of x; write those of weight and bias."""
+        out = None, self.weight.grad, self.bias and self.bias.grad
+        return gpukit.mixed_conv2d_backward(
+            grad, rounded, self.low, *self.sizes, of_input=not self.first, out=out
+        )[0]
 
 
 class _Scaled:

@@ -44,6 +44,10 @@ def numbers(*shape):
     return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
 
 
+def bits(*shape):
+    return tensor.bf16(numbers(*shape))
+
+
 def int8(*shape):
     return np.random.default_rng(20261128).integers(-127, 128, shape, np.int8)
 
@@ -55,7 +59,6 @@ def cell(gates):
     return tuple(numbers(*shape) for shape in shapes)
 
 
-BITS = tensor.bf16(numbers(3, 5)), tensor.bf16(numbers(5, 4))
 CSR = sparse.to_csr(numbers(5, 4) * (numbers(5, 4) > 0))
 CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
 
@@ -155,7 +158,12 @@ CASES = {
         (4, 3, 6, 5),
     ),
     "convert": (lambda x, **o: convert.convert(x, "float16", **o), (numbers(2, 3, 5),), (2, 3, 5)),
-    "mixed_matmul": (matmul.mixed_matmul, BITS, (3, 4)),
+    "mixed_conv2d": (
+        conv.mixed_conv2d,
+        (bits(2, 2, 5, 5), bits(3, 2, 2, 2), numbers(3)),
+        (2, 3, 4, 4),
+    ),
+    "mixed_matmul": (matmul.mixed_matmul, (bits(3, 5), bits(5, 4)), (3, 4)),
     "channel_scales": (quantize.channel_scales, (numbers(3, 5),), (3,)),
     "quantize": (quantize.quantize, (numbers(3, 5), numbers(3) ** 2), (3, 8)),
     "dequantize": (quantize.dequantize, (int8(3, 5), numbers(3)), (3, 5)),
@@ -229,6 +237,10 @@ SEVERAL = {
         (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
     ),
     "linear_backward": (backprop.linear_backward, (numbers(3, 5), numbers(3, 4), numbers(5, 4))),
+    "mixed_conv2d_backward": (
+        conv.mixed_conv2d_backward,
+        (numbers(2, 3, 4, 4), bits(2, 2, 5, 5), bits(3, 2, 2, 2)),
+    ),
     "compress_2_4": (sparse.compress_2_4, (numbers(3, 8),)),
     "bias_relu_backward": (backprop.bias_relu_backward, (numbers(3, 4), numbers(3, 4))),
     "bias_gelu_backward": (backprop.bias_gelu_backward, (numbers(3, 4), numbers(3, 4), numbers(4))),

@@ -141,7 +141,7 @@ def test_conv2d_builds_columns_for_a_few_images_at_a_time(rng, assert_close):
 def test_number_of_images_per_column_matrix_does_not_change_the_result(most, monkeypatch, signed):
     arrays = signed(5, 2, 6, 7), signed(4, 2, 3, 3), signed(4)
     expected = conv.conv2d(*arrays)
-    monkeypatch.setattr(conv, "MOST_COLUMNS", most)
+    monkeypatch.setattr(conv.by_columns, "MOST_COLUMNS", most)
     np.testing.assert_array_equal(conv.conv2d(*arrays), expected)
 
 

@@ -74,7 +74,7 @@ def test_number_of_images_per_column_matrix_does_not_change_the_gradients(
 ):
     inputs, moves = layer(CASES[2], signed, np.float64)
     expected = conv.conv2d_backward(*inputs, **moves)
-    monkeypatch.setattr(conv, "MOST_COLUMNS", most)
+    monkeypatch.setattr(conv.by_columns, "MOST_COLUMNS", most)
     for result, reference in zip(conv.conv2d_backward(*inputs, **moves), expected, strict=True):
         np.testing.assert_allclose(result, reference, rtol=1e-10, atol=1e-7)
 

@@ -36,12 +36,12 @@ def refusals(name, replace):
     return [refusal(name, at, replace) for at in range(len(EVERY[name][1]))]
 
 
-# All but mixed_matmul, which takes two matrices of float16.
+# All but products in mixed precision, which take two arrays of float16.
 OTHER_DTYPES = [
     (name, dtype)
     for dtype in (np.float16, np.int16, np.complex64)
     for name, (_, arrays) in EVERY.items()
-    if arrays and (name, dtype) != ("mixed_matmul", np.float16)
+    if arrays and not (name.startswith("mixed_") and dtype is np.float16)
 ]
 
 

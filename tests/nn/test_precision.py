@@ -85,6 +85,26 @@ def test_gradients_are_near_those_of_float32(dtype):
     assert 0 < off < 10 * {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
 
 
+@formats
+def test_a_convolution_multiplies_rounded_numbers(dtype):
+    model = nn.Conv2d(2, 4, 3, padding=1, stride=2, groups=2)
+    parameters = nn.Parameters(model, seed=1)
+    mixed = nn.MixedPrecision(model, nn.SGD(parameters, lr=0.1), dtype=dtype, scale=2.0**4)
+    x, grad = (RNG.standard_normal(s, np.float32) for s in ((3, 2, 6, 5), (3, 4, 3, 3)))
+    out, saved = mixed.model.forward(cuda.to_device(x))
+    grad_x = mixed.model.backward(saved, cuda.to_device(grad))
+    found = [launch.to_host(array).copy() for array in (out, grad_x, model.weight.grad)]
+    # The same in float64 on rounded numbers: the float32 layer is tested elsewhere.
+    exact = nn.Conv2d(2, 4, 3, padding=1, stride=2, groups=2)
+    others = nn.Parameters(exact, seed=1, dtype=np.float64)
+    state = parameters.state()
+    others.load({**state, "weight": rounded(state["weight"], dtype)})
+    right, saved = exact.forward(cuda.to_device(rounded(x, dtype)))
+    right_x = exact.backward(saved, cuda.to_device(rounded(grad, dtype)))
+    for one, other in zip(found, (right, right_x, exact.weight.grad), strict=True):
+        np.testing.assert_allclose(one, launch.to_host(other), rtol=0, atol=2e-5)
+
+
 def test_dense_layers_are_replaced_wherever_they_are_and_the_model_stays_as_it_was():
     model, parameters, mixed = training()
     kinds = [type(layer) for layer in mixed.model.layers]
