@@ -10,7 +10,8 @@ left adapt. Every optimizer keeps masked weights at zero, and a checkpoint has t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,22 @@ from gpukit.nn.parameters import Parameter
 
 
 def prune(model: Any, fraction: float) -> None:
-    """Set the fraction of smallest magnitude of each layer's weights to zero, for good.
+    """Set the fraction of weights of smallest magnitude in the whole model to zero, for good.
 
-    Layers are `Linear` and `Conv2d`; biases are kept. The model has been given to `Parameters`.
-    Pruning a pruned model again takes its zeros first, so it can be pruned step by step.
+    Weights are those of `Linear` and `Conv2d`; biases are kept. All layers are compared with one
+    another: where each loses the same fraction, small layers, such as the last one, lose what they
+    cannot spare. The model has been given to `Parameters`. Pruning a pruned model again takes its
+    zeros first, so it can be pruned step by step, with some epochs after each, which costs least.
 
     Source: Han, Pool, Tran and Dally, "Learning both Weights and Connections for Efficient Neural
-    Networks", 2015
+    Networks", 2015; in steps as in Zhu and Gupta, "To Prune, or Not to Prune", 2017
     """
-    _mask(model, lambda weight: gpukit.magnitude_mask(weight, fraction))
+    weights = list(_weights(model))
+    values = [launch.to_host(weight.value).reshape(-1) for weight in weights]
+    mask = gpukit.magnitude_mask(np.concatenate([np.zeros(0, np.float32), *values]), fraction)
+    ends = np.cumsum([len(value) for value in values])
+    for weight, part in zip(weights, np.split(mask, ends), strict=False):
+        _put(weight, part.reshape(weight.shape))
 
 
 def prune_2_4(model: Any) -> None:
@@ -43,17 +51,15 @@ def prune_2_4(model: Any) -> None:
 
     Source: Mishra et al., "Accelerating Sparse Deep Neural Networks", NVIDIA, 2021
     """
-    _mask(model, gpukit.mask_2_4, multiple=4)
+    for weight in _weights(model):
+        if math.prod(weight.shape[1:]) % 4 == 0:
+            _put(weight, gpukit.mask_2_4(launch.to_host(weight.value)))
 
 
-def _mask(
-    model: Any, mask_of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]], multiple: int = 1
-) -> None:
-    for parameter in _weights(model):
-        if int(np.prod(parameter.shape[1:])) % multiple == 0:
-            mask = mask_of(launch.to_host(parameter.value))
-            parameter.mask = cuda.to_device(mask)
-            gpukit.apply_mask(parameter.value, parameter.mask)
+def _put(weight: Parameter, mask: npt.NDArray[np.uint8]) -> None:
+    """Give weights a mask, and set those that are masked to zero."""
+    weight.mask = cuda.to_device(mask)
+    gpukit.apply_mask(weight.value, weight.mask)
 
 
 def _weights(layer: Any) -> Iterator[Parameter]:
