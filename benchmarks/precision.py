@@ -2,8 +2,8 @@
 
     python -m benchmarks.precision [--splits 4] [--json out.json] [--write]
 
-A network with two hidden layers learns handwritten digits in float32 and in mixed precision; the
-one of float32 is then quantized, and pruned and trained for some epochs more. Accuracies are means
+A dense and a convolutional network learn handwritten digits in float32 and in mixed precision. The
+dense one is then quantized, and pruned and trained for some epochs more. Accuracies are means
 over as many splits of the data as `--splits`. Times of the network, and of one large layer, are
 medians of processor time of one thread, all formats in turns. Gradients vanish where the loss is
 weighted with a small number: the last table has what becomes zero of the first layer's. `formats`
@@ -31,7 +31,14 @@ from gpukit import cuda, launch, nn
 
 WIDTHS = 64, 256, 128, 10
 BATCH, EPOCHS, MORE = 64, 30, 5  # epochs of training, and after pruning
-FRACTIONS = 0.5, 0.8, 0.9
+PRECISIONS = "float32", "float16", "bfloat16"
+# What is pruned, in steps with MORE epochs after each.
+PRUNED = {
+    "50 % pruned, CSR": (0.5,),
+    "80 % pruned, CSR": (0.8,),
+    "90 % pruned, CSR": (0.9,),
+    "90 % in three steps, CSR": (0.5, 0.8, 0.9),
+}
 CALIBRATED = 256  # images
 FIRST = "1.weight"  # of the network
 WEIGHTS = 1.0, 1e-2, 1e-4, 1e-6  # of the loss
@@ -50,15 +57,31 @@ def network() -> Any:
     return nn.Sequential(nn.Flatten(), first, *(x for each in others for x in (nn.ReLU(), each)))
 
 
+def convolutional() -> Any:
+    """Return a convolutional network for digits, as small as LeNet."""
+    return nn.Sequential(
+        nn.Conv2d(1, 8, 3, padding=1, first=True),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(8, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(64, 10),
+    )
+
+
 def optimizer_of(parameters: nn.Parameters, examples: Examples, epochs: int, peak: float) -> Any:
     """Return AdamW with a learning rate that falls to 0 over so many epochs."""
     steps = epochs * math.ceil(len(examples[0]) / BATCH)
     return nn.AdamW(parameters, lr=nn.cosine(peak, steps=steps, warmup=20))
 
 
-def trained(dtype: str, examples: Examples) -> tuple[Any, nn.Parameters, Any]:
+def trained(
+    dtype: str, examples: Examples, make: Callable[[], Any] = network
+) -> tuple[Any, nn.Parameters, Any]:
     """Return a trained model, its parameters, and what predicts with it in that precision."""
-    model = network()
+    model = make()
     parameters = nn.Parameters(model, seed=0)
     optimizer: Any = optimizer_of(parameters, examples, EPOCHS, 3e-3)
     used = model
@@ -69,17 +92,18 @@ def trained(dtype: str, examples: Examples) -> tuple[Any, nn.Parameters, Any]:
     return model, parameters, used
 
 
-def pruned(state: dict[str, Any], examples: Examples, fraction: float | None) -> Any:
-    """Return a pruned model (2:4 for None) that was trained for some epochs more."""
+def pruned(state: dict[str, Any], examples: Examples, fractions: tuple[float, ...] = ()) -> Any:
+    """Return a model pruned in steps (to 2:4 for none), trained for some epochs after each."""
     model = network()
     parameters = nn.Parameters(model, seed=0)
     parameters.load(state)
-    if fraction is None:
-        nn.prune_2_4(model)
-    else:
-        nn.prune(model, fraction)
-    optimizer = optimizer_of(parameters, examples, MORE, 1e-3)
-    nn.fit(model, optimizer, loader(examples), epochs=MORE, report=False)
+    for fraction in fractions or (None,):
+        if fraction is None:
+            nn.prune_2_4(model)
+        else:
+            nn.prune(model, fraction)
+        optimizer = optimizer_of(parameters, examples, MORE, 1e-3)
+        nn.fit(model, optimizer, loader(examples), epochs=MORE, report=False)
     return model
 
 
@@ -94,14 +118,12 @@ def models(examples: Examples) -> dict[str, Any]:
     state = parameters.state()
     found = {
         "float32": model,
-        **{dtype: trained(dtype, examples)[2] for dtype in ("float16", "bfloat16")},
+        **{dtype: trained(dtype, examples)[2] for dtype in PRECISIONS[1:]},
         "int8": nn.quantized(model, examples[0][:CALIBRATED]),
     }
-    for fraction in FRACTIONS:
-        found[f"{100 * fraction:.0f} % pruned, CSR"] = nn.compressed(
-            pruned(state, examples, fraction)
-        )
-    return found | {"2:4": nn.compressed(pruned(state, examples, None), "2:4")}
+    for name, fractions in PRUNED.items():
+        found[name] = nn.compressed(pruned(state, examples, fractions))
+    return found | {"2:4": nn.compressed(pruned(state, examples), "2:4")}
 
 
 # ---- Bytes and times ------------------------------------------------------------------------
@@ -132,9 +154,9 @@ def forward_of(model: Any, images: Any) -> harness.Work:
     return run
 
 
-def step_of(dtype: str, examples: Examples) -> harness.Work:
+def step_of(dtype: str, examples: Examples, make: Callable[[], Any] = network) -> harness.Work:
     """Return a training step in a precision."""
-    model, workspace = network(), nn.Workspace()
+    model, workspace = make(), nn.Workspace()
     parameters = nn.Parameters(model, seed=0)
     optimizer: Any = nn.AdamW(parameters, lr=1e-3)
     if dtype != "float32":
@@ -169,9 +191,7 @@ def digits(splits: int) -> list[Row]:
         {name: forward_of(model, test[0][:1]) for name, model in found.items()}
     )
     many = formats.milliseconds({name: forward_of(model, test[0]) for name, model in found.items()})
-    steps = formats.milliseconds(
-        {d: step_of(d, examples) for d in ("float32", "float16", "bfloat16")}
-    )
+    steps = formats.milliseconds({d: step_of(d, examples) for d in PRECISIONS})
     return [
         {
             "format": name,
@@ -210,6 +230,33 @@ def digits_table(rows: list[Row]) -> str:
                 harness.yes(below <= POINTS) if judged else "-",
             ]
         )
+    return harness.markdown(headers, lines)
+
+
+def convolutions(splits: int) -> list[Row]:
+    """Return a row per precision: the accuracy of the convolutional network, and a step's time."""
+    scores: dict[str, list[float]] = {dtype: [] for dtype in PRECISIONS}
+    for split in range(splits):
+        examples, test = nn.digits(split)
+        for dtype, found in scores.items():
+            found.append(100 * nn.accuracy(trained(dtype, examples, convolutional)[2], *test))
+    sides = {dtype: step_of(dtype, examples, convolutional) for dtype in PRECISIONS}
+    steps = formats.milliseconds(sides)
+    return [
+        {"format": name, "accuracy": statistics.mean(found), "splits": found, "step": steps[name]}
+        for name, found in scores.items()
+    ]
+
+
+def convolutions_table(rows: list[Row]) -> str:
+    """Return the rows as a Markdown table."""
+    headers = ["format", "accuracy %", "points below float32", "training step ms", "met"]
+    lines = []
+    for row in rows:
+        below = rows[0]["accuracy"] - row["accuracy"]
+        met = "-" if row is rows[0] else harness.yes(below <= POINTS)
+        cells = f"{row['accuracy']:.2f}", f"{below:.2f}", f"{row['step']:.3f}"
+        lines.append([row["format"], *cells, met])
     return harness.markdown(headers, lines)
 
 
@@ -309,13 +356,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--splits", type=int, default=4, help="of the digits, 1 to 4")
     options = parser.parse_args(arguments)
     before = harness.load()
-    found = {"digits": digits(options.splits), "layer": formats.layer(), "vanishing": vanishing()}
+    found = {
+        "digits": digits(options.splits),
+        "convolutions": convolutions(options.splits),
+        "layer": formats.layer(),
+        "vanishing": vanishing(),
+    }
     about = (
         f"Measured on: {harness.machine()}, one thread, processor time. "
         f"Load average {before} before, {harness.load()} after."
     )
-    tables = [digits_table(found["digits"]), formats.layer_table(found["layer"])]
-    tables.append(vanishing_table(found["vanishing"]))
+    tables = [
+        digits_table(found["digits"]),
+        convolutions_table(found["convolutions"]),
+        formats.layer_table(found["layer"]),
+        vanishing_table(found["vanishing"]),
+    ]
     record = {"about": about, **found}
     harness.finish(options, "precision", "\n\n".join([about, *tables]), record)
     return 0

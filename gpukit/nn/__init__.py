@@ -24,6 +24,10 @@ There is no autograd tape. A layer is any object with two methods:
   writes those of its `Parameter`s. It does not accumulate: every layer occurs once in a model.
 
 Arrays are device arrays and stay on the device from batch to step.
+
+With fewer bits or weights: `MixedPrecision` trains with 16-bit products, `quantized` returns an
+int8 model of a trained one, `prune` and `prune_2_4` set weights to zero for good, and `compressed`
+returns a model that stores only the others.
 """
 
 from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
