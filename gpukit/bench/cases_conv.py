@@ -147,7 +147,7 @@ def _grad_weight_of_columns(variant: Variant, n: int, size: int) -> Example:
     picture, weight, _ = _layer(n, size)
     pixels, m, depth = size * size, len(weight), weight[0].size
     grad, columns = random(n, 1, m, pixels), random(n, 1, depth, pixels, draw=3)
-    slices = min(n, conv.SLICES)
+    slices = min(n, conv.by_columns.SLICES)
     out = poisoned((slices, 1, m, depth), np.float32)
     ours = launched(variant, (depth, m, slices), grad, columns, out)
 

@@ -162,7 +162,7 @@ def _product_mixed(variant: Variant, n: int, size: int) -> Example:
 def _grad_weight_mixed(variant: Variant, n: int, size: int) -> Example:
     pixels, depth, m = size * size, 27, 16
     (cols, wide), (grad, wide_grad) = _rounded(n, 1, depth, pixels), _rounded(n, 1, m, pixels)
-    slices = min(n, conv.SLICES)
+    slices = min(n, conv.by_columns.SLICES)
     out = poisoned((slices, 1, m, depth), np.float32)
     ours = launched(variant, (depth, m, slices), grad, cols, out)
 

@@ -18,7 +18,6 @@ import numpy as np
 from gpukit import launch, signature
 from gpukit.kernels.conv import direct, gradients, im2col, implicit, tiled
 from gpukit.kernels.conv.by_columns import (
-    SLICES,
     Layer,
     add_pixels,
     convolve,
@@ -251,7 +250,6 @@ def _made(layer: Layer, grad_out: Any, out: Any, of_input: bool, dtype: Any) -> 
 
 __all__ = [
     "BACKWARD_VARIANTS",
-    "SLICES",
     "VARIANTS",
     "conv1d",
     "conv2d",
