@@ -176,6 +176,15 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "scale": lambda _, mine: mine.mul_(1),
     "matmul_nt": lambda t, a, b, bias, mine: t.addmm(bias, a, b.T, out=mine),
     "matmul_tn": lambda t, a, b, mine: t.matmul(a.T, b, out=mine),
+    "matmul_2_4": lambda t, x, weight, mine: t.matmul(x, weight.T, out=mine),
+    "matmul_int8": lambda t, a, b: t.matmul(a.float(), b.float().T),
+    "matvec_int8": lambda t, a, x: t.mv(a.float(), x.float()),
+    "columns_product_mixed": lambda t, a, columns, bias, _mine: (
+        t.matmul(a, columns) + bias[:, :, None]
+    ),
+    "convert_float16": lambda _, x, mine: mine.copy_(x),
+    "convert_float32": lambda _, x, mine: mine.copy_(x),
+    "apply_mask": lambda t, x, mask: t.mul(x, mask),
 }
 
 
