@@ -24,7 +24,9 @@ class Bound(NamedTuple):
     pass (`<=`), "other" where it compares it with something else, "half" where it bounds it from
     below only, and "loop" where the index runs through a range. It is "or" or "and" where the
     condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
-    must hold, "and" in what must not. Of what an index is computed of, "parts" is bounded, "offset"
+    must hold, "and" in what must not. It is "outside" where the access runs only where a bound does
+    not hold, and "else" where it runs where not all of several conditions hold, so that none of
+    them bounds anything. Of what an index is computed of, "parts" is bounded, "offset"
     is bounded and something is added to it, and "free" is a number of the thread that nothing
     bounds. An index that is a quotient or a rest of what is bounded, or computed from some, is
     "made". It is "axis" where the condition compares it with the array's size along another axis.
@@ -69,13 +71,16 @@ class Bounds:
                 if tree.key(_loaded(test.target)) == tree.key(index):
                     own.append(Bound("loop", line, refuse.written(test.target)))
                 continue
-            for low, high, strict, text, weak in self._compared(test, holds):
+            for low, high, strict, text, weak, true in self._compared(test, holds):
+                if weak == "and" and not tree.reads(high):
+                    continue  # not `0 <= i` in `not (0 <= i and i < n)`
                 if tree.key(low) == tree.key(index):
                     kind = weak or self._kind(self._size(high), strict, array, axis)
                     own.append(Bound(kind, line, text))
                 elif tree.key(high) == tree.key(index):
-                    own.append(Bound("half", line, text))
-                elif tree.reads(low) & names:
+                    if kind := _turned(low, true, weak):
+                        own.append(Bound(kind, line, text))
+                elif tree.reads(low) & names and not weak:
                     kind = "offset" if _is_moved(index, low) else "parts"
                     parts.append(Bound(kind, line, text))
                     bounded |= tree.reads(low)
@@ -105,22 +110,27 @@ class Bounds:
 
     def _compared(
         self, test: ast.AST, holds: bool, weak: str = ""
-    ) -> Iterator[tuple[ast.expr, ast.expr, bool, str, str]]:
+    ) -> Iterator[tuple[ast.expr, ast.expr, bool, str, str, bool]]:
         """Yield which value a condition, true or false, bounds by which, and its source text.
 
-        `weak` is the operator that combines it with others, so that it need not be true (or false).
+        `weak` is the operator that combines it with others, so that it need not be true (or false);
+        the last of each is which of the two the comparison itself is.
         """
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            holds = not holds
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) == holds:
             weak = "or" if holds else "and"
         if isinstance(test, ast.Name) and isinstance(self.made.get(test.id), _CONDITIONS):
             yield from self._compared(self.made[test.id], holds, weak)
         if isinstance(test, ast.Compare):
             sides = [test.left, *test.comparators]
+            if len(sides) > 2 and not holds:  # `0 <= i < n` is `0 <= i and i < n`
+                weak = "and"
             for low, op, high in zip(sides, test.ops, sides[1:], strict=False):
                 if isinstance(op, (*_BELOW, *_ABOVE)):
                     pair = (high, low) if isinstance(op, _ABOVE) == holds else (low, high)
                     strict = isinstance(op, (ast.Lt, ast.Gt)) == holds
-                    yield *pair, strict, refuse.written(test), weak
+                    yield *pair, strict, refuse.written(test), weak, holds
         for node in ast.iter_child_nodes(test):
             yield from self._compared(node, holds, weak)
 
@@ -134,6 +144,16 @@ class Bounds:
 
 
 _CONDITIONS = (ast.Compare, ast.BoolOp)
+
+
+def _turned(low: ast.expr, true: bool, weak: str) -> str:
+    """Return what a condition is that keeps an index above something; "" where it is nothing.
+
+    A guard that is false there is turned round, but for one such as `if i < 0: return`.
+    """
+    if weak:
+        return "" if true else "else"
+    return "half" if true or not tree.reads(low) else "outside"
 
 
 def _is_moved(index: ast.expr, low: ast.expr) -> bool:

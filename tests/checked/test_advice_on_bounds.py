@@ -1,6 +1,7 @@
 """Advice on out-of-bounds indices, in the names of the kernel."""
 
 import numpy as np
+import pytest
 
 import gpukit
 from gpukit import cuda
@@ -263,3 +264,62 @@ def test_advice_for_an_unguarded_computed_index_is_to_fix_it_first():
 def test_advice_for_index_minus_one_is_the_size_minus_one():
     advice = fixes(last_column_kernel, 1, ones(7, 3), ones(7))["negative-index"]
     assert advice.startswith("write `table.shape[1] - 1`")
+
+
+@cuda.jit
+def merged_guard_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size and x[0] > 0:
+        out[i] = 1
+    else:
+        out[i] = 0
+
+
+@cuda.jit
+def turned_round_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        return
+    out[i] = x[i]
+
+
+@cuda.jit
+def not_both_kernel(x, out):
+    i = cuda.grid(1)
+    if not (0 <= i < x.size and x[0] > 0):
+        out[i] = 0
+
+
+@cuda.jit
+def not_beyond_kernel(x, out):
+    i = cuda.grid(1)
+    if not i > x.size:
+        out[i] = x[i]
+
+
+@cuda.jit
+def otherwise_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size and x[0] > 0:
+        out[i] = 1
+    elif x[0] > -1:
+        out[i] = 0
+
+
+@pytest.mark.parametrize("kernel", [merged_guard_kernel, not_both_kernel, otherwise_kernel])
+def test_a_bound_that_is_one_of_several_conditions_bounds_nothing_where_not_all_hold(kernel):
+    advice = outside(kernel, ones(BLOCK - 1), ones(BLOCK - 1))
+    assert advice.startswith("nest the conditions of line ")
+    assert "from below only" not in advice
+    assert advice.endswith("runs where not all of them hold, and so also in the threads outside")
+
+
+def test_an_access_where_its_guard_does_not_hold_is_to_be_moved():
+    advice = outside(turned_round_kernel, ones(BLOCK - 1), ones(BLOCK - 1))
+    assert advice.startswith("put the access where `i < x.size` in line ")
+
+
+def test_a_negated_condition_that_lets_one_too_many_pass_is_named():
+    advice = outside(not_beyond_kernel, ones(BLOCK - 1), ones(BLOCK - 1))
+    assert "`i > x.size` in line " in advice
+    assert advice.endswith(f"lets {BLOCK - 1} pass")

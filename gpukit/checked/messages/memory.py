@@ -103,6 +103,13 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         return f"{guard}: `{bound}` in line {line} lets {value} through"
     if kind == "half":
         return f"{guard} as well: `{bound}` in line {line} is only a lower bound"
+    if kind == "outside":
+        return f"put the access where `{bound}` in line {line} holds: here it runs only elsewhere"
+    if kind == "else":
+        return (
+            f"nest the conditions of line {line}, with `if {bound}:` around the others: the access "
+            "runs where not all of them hold, and so also in the threads outside"
+        )
     if kind == "loop":
         return (
             f"end the loop in line {line} so that `{text}` stays below `{size}`, which is {n}, or "
@@ -115,7 +122,7 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         )
     if kind == "and":
         return (
-            f"replace `and` with `or` in line {line}: with `and` a thread is stopped there only "
+            f"replace `and` with `or` in line {line}: with `and` a thread is kept out only "
             f"if both conditions hold, so `{bound}` alone lets {value} through"
         )
     if kind == "axis":
