@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gpukit import errors, status
 from gpukit.checked import (
     decode,
+    flow,
     gpus,
     lint,
     mistakes,
@@ -337,6 +338,8 @@ def _stopped(error: BaseException, kernel: Any) -> Finding:
     if isinstance(error, errors.BarrierDivergence):
         kind = "cooperative-misuse" if error.whole_grid else "barrier-divergence"
         sides = {"waiting": error.waiting, "missing": error.missing}
+        if not error.whole_grid:
+            sides |= flow.Flow(kernel.py_func).apart(location)
         return decode.make(kind, location, blocks=(error.block,), **sides)
     return decode.make("raised", location, reason=_name(error), **who)
 

@@ -142,10 +142,15 @@ class _Context:
 
     def around(self, row: _Row) -> dict[str, Any]:
         """Return the details of the statements around both accesses of a race."""
-        if row.what not in _RACES or row.other is None or self.function is None:
+        if row.what not in (*_RACES, w.ATOMIC_RACE) or row.other is None or self.function is None:
             return {}
         found = self.flow.around(row.location, row.other)
-        return found._asdict() if found else {}
+        known = found._asdict() if found else {}
+        if mixed := row.mixed().get("mixed"):
+            pair = (row.location, row.other) if mixed == "other" else (row.other, row.location)
+            if pair[1].operation != "atomic.cas":  # which is passed what is expected there
+                known["old"] = self.flow.passed(*pair)
+        return known
 
 
 class _Row:
@@ -251,7 +256,7 @@ class _Row:
             },
         )
 
-    def _mixed(self) -> dict[str, Any]:
+    def mixed(self) -> dict[str, Any]:
         """Return which access is atomic where only one of the two is."""
         atomic = [
             place is not None and place.operation.startswith("atomic.")
@@ -303,7 +308,7 @@ class _Row:
                 "atomic": bool(self.row[w.F_B]),
                 "elsewhere": self.row[w.F_OTHER_BLOCK] == w.NOBODY,
                 "block_count": self.seen.shape.blocks,
-                **self._mixed(),
+                **self.mixed(),
             }
         return {}
 

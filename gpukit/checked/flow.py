@@ -76,6 +76,31 @@ class Flow:
         parts = not waits and any(self._parts(s) for s in loops[-1:])
         return Around(0 if outside else skipped[0].lineno, bool(loops), waits, parts)
 
+    def passed(self, load: Any, atomic: Any) -> str:
+        """Return the variable in which a line keeps what it reads, and another line passes on."""
+        if {load.file, atomic.file} != {self.file}:
+            return ""
+        leaves = [s for s, _ in _placed(self.body) if not tree.blocks(s)]
+        kept = [_targets(s) or set() for s in leaves if s.lineno == load.line]
+        used = tree.reads([s for s in leaves if s.lineno == atomic.line])
+        return min(set().union(*kept) & used, default="")
+
+    def apart(self, location: Any) -> dict[str, Any]:
+        """Return what some threads of the block skip around a barrier, the outermost; its line.
+
+        `inner` is the line of the outermost loop inside it that holds the barrier.
+        """
+        if not self.body or location.file != self.file:
+            return {}
+        around = _around(self.body, location.line)
+        for k, s in enumerate(around):
+            is_if = isinstance(s, ast.If)
+            if any(map(self._uniformity.varies, tree.heads(s))) or (not is_if and self._parts(s)):
+                loops = (o.lineno for o in around[k + 1 :] if isinstance(o, (ast.For, ast.While)))
+                kind = "if" if is_if else "loop"
+                return {"outer": kind, "outer_line": s.lineno, "inner": next(loops, 0)}
+        return {}
+
     def uneven(self, location: Any) -> dict[str, Any]:
         """Return what some lanes of a warp skip around a call, the innermost, and its line."""
         if location.file != self.file:

@@ -158,3 +158,56 @@ def tree_kernel(x):
 def test_barrier_skipped_by_some_iterations_does_not_count_as_ordering_them():
     advice = fixes(tree_kernel, 1, ones(BLOCK))["warp-race"]
     assert "end the loop's body with `cuda.syncwarp()`" in advice
+
+
+@cuda.jit
+def count_with_read_kernel(values, counts):
+    i = cuda.grid(1)
+    if i < values.size:
+        cuda.atomic.add(counts, values[i], counts[values[i]] + 1)
+
+
+@cuda.jit
+def count_from_old_kernel(values, counts):
+    i = cuda.grid(1)
+    if i < values.size:
+        old = counts[values[i]]
+        cuda.atomic.add(counts, values[i], old + 1)
+
+
+@cuda.jit
+def highest_with_read_kernel(values, highest):
+    i = cuda.grid(1)
+    cuda.atomic.max(highest, 0, max(highest[0], values[i]))
+
+
+@cuda.jit
+def claim_kernel(slots):
+    i = cuda.grid(1)
+    free = slots[i % 4]
+    cuda.atomic.cas(slots, i % 4, free, i)
+
+
+def atomic_race(kernel, *arguments):
+    return fixes(kernel, 3, *arguments)["atomic-race"]
+
+
+def test_an_atomic_that_is_passed_the_element_it_adds_to_is_told_to_pass_the_rest():
+    advice = atomic_race(count_with_read_kernel, np.zeros(90, np.uint8), np.zeros(4, np.int32))
+    assert advice.startswith("pass `cuda.atomic.add` only what is to be added, without `counts[")
+    assert "syncthreads" not in advice
+
+
+def test_an_atomic_that_is_passed_what_the_line_before_read_is_told_to_leave_it_out():
+    advice = atomic_race(count_from_old_kernel, np.zeros(90, np.uint8), np.zeros(4, np.int32))
+    assert advice.startswith("leave `old`, the value from before, out of the update")
+
+
+def test_an_atomic_maximum_with_the_element_itself_is_told_that_it_reads_it():
+    values, highest = np.arange(3 * BLOCK, dtype=np.int32), np.zeros(1, np.int32)
+    advice = atomic_race(highest_with_read_kernel, values, highest)
+    assert advice.startswith("do not pass `highest[0]` to `cuda.atomic.max`")
+
+
+def test_the_value_that_a_compare_and_swap_expects_is_not_to_be_left_out():
+    assert "leave `free`" not in atomic_race(claim_kernel, np.zeros(4, np.int32))

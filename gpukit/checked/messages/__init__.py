@@ -12,6 +12,8 @@
     block_count                  how many blocks the launch has
     other_what, source           the text of the earlier access; the line that was caught
     atomic                       for atomic-race: whether the access that was caught is atomic
+    old                          of a race with an atomic: the variable with what was read plainly,
+                                 which is passed to the atomic
     mixed                        of a race in which one access is atomic: "other" where it is the
                                  earlier one, else "caught"
     of_thread, several_axes      out-of-bounds: the index is the thread's own number; threads or
@@ -23,6 +25,8 @@
     parts                        whether threads leave the loop around both at different times
     waiting, missing             threads as text, such as "0-15"
     what                         text of the call, access or expression, as in the source
+    outer, outer_line, inner     barrier-divergence: what around the barrier some threads skip, "if"
+                                 or "loop", its line, and that of a loop inside it
     skipped                      warp-mask: what around the call some threads skip, and its line
     mask, lanes                  of a warp function: the mask as a number; the lanes that are
                                  missing, or for shuffle-source the lane that is read from

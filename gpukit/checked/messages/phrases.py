@@ -271,6 +271,29 @@ def atomic_update(source: Any, element: Any) -> str:
     return ""
 
 
+def within_atomic(source: Any) -> tuple[str, str] | None:
+    """Return the atomic of a line, and the element of its own array that is passed to it.
+
+    >>> within_atomic("cuda.atomic.add(h, b[i], h[b[i]] + 1)")
+    ('cuda.atomic.add', 'h[b[i]]')
+    >>> within_atomic("if i < n: cuda.atomic.add(h, b[i], 1)")
+    """
+    source = str(source).strip()
+    try:
+        lines = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    for call in (n for n in ast.walk(lines) if isinstance(n, ast.Call) and len(n.args) > 2):
+        name = segment(source, call.func)
+        for node in (n for value in call.args[2:] for n in ast.walk(value)):
+            same = isinstance(node, ast.Subscript) and segment(source, node.value) == segment(
+                source, call.args[0]
+            )
+            if same and ".atomic." in name:
+                return name, segment(source, node)
+    return None
+
+
 def index_text(what: Any, axis: int) -> str:
     """Return how the source writes the index of one axis, or `...`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.checked.messages.phrases import ONCE, Facts, in_line, parsed, segment
+from gpukit.checked.messages.phrases import ONCE, Facts, in_line, parsed, segment, within_atomic
 
 Words = tuple[str, str]
 
@@ -142,6 +142,8 @@ def atomic_race(facts: Facts) -> Words:
     effect = "so updates may be lost" if plain == "writes" else _ANY_EFFECT
     if plain == "reads":
         effect = "so some of the updates may be missing from the value read"
+    if plain == "reads" and (old := _old_value(facts)):
+        return f"{clash}, {effect}", old
     if facts.same_block and facts.get("parts", False):
         return f"{clash}, {effect}", "use an atomic for both accesses"
     order = _between(facts, "cuda.syncthreads()", "all threads of the block")
@@ -152,6 +154,38 @@ def atomic_race(facts: Facts) -> Words:
     if facts.line and facts.line == facts.other_line:
         return f"{clash}, {effect}", "change it only with atomics, and remove the plain write"
     return f"{clash}, {effect}", f"change it only with atomics, or {order}"
+
+
+def _old_value(facts: Facts) -> str:
+    """Say what to do where an element is read for its update with an atomic; "" where it is not.
+
+    No barrier can stand between the two in one line, and none is needed.
+    """
+    if old := facts.get("old"):
+        return (
+            f"leave `{old}`, the value from before, out of the update: the atomic reads the "
+            "element itself, and returns that value"
+        )
+    if not facts.line or facts.line != facts.other_line:
+        return ""
+    if ".cas(" in facts.get("source"):  # which is passed what is expected there
+        return "read the element with an atomic, too: `cuda.atomic.add` of 0 returns it"
+    found = within_atomic(facts.get("source"))
+    if not found:
+        return (
+            "take out the plain read: the atomic reads the element itself, and returns the value "
+            "from before its update"
+        )
+    call, element = found
+    if call == "cuda.atomic.add":
+        return (
+            f"pass `{call}` only what is to be added, without `{element}`: it adds that to what "
+            "is there, and returns the value from before"
+        )
+    return (
+        f"do not pass `{element}` to `{call}`, which reads the element itself, and returns the "
+        "value from before its update"
+    )
 
 
 def warp_race(facts: Facts) -> Words:
@@ -167,9 +201,12 @@ def warp_race(facts: Facts) -> Words:
 
 def _mixed(facts: Facts) -> Words:
     """One of two lanes updates with an atomic, the other reads or writes plainly."""
+    reads = _commands(facts)[1 if facts.get("mixed") == "other" else 0] == "reads"
     plain = parsed(facts.get("what" if facts.get("mixed") == "other" else "other_what"))
     does = _commands(facts)[1 if facts.get("mixed") == "other" else 0]
     message = f"{_clash(facts)}, one of them atomically and the other not, {_effect(facts)}"
+    if reads and (old := _old_value(facts)):
+        return message, old
     if not isinstance(plain, ast.Subscript):
         return message, "use an atomic for both accesses"
     text = facts.get("what" if facts.get("mixed") == "other" else "other_what")
