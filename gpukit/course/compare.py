@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpukit.course import conditions
 from gpukit.course.case import Array, Case, added_to, unwritten
 
 Mask = NDArray[np.bool_]
@@ -81,40 +82,9 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         added=bool(added.any()),
         resembles="" if (missed | added).any() else resembles(got, expected, allowed),
         strange=bool((~_finite(got) & _finite(expected) & ~missed & ~added).any()),
-        condition=condition(case, output, mask),
+        condition=conditions.of(case, output, mask),
         pattern=pattern(case, output, got, mask),
     )
-
-
-def condition(case: Case, output: str, mask: Mask) -> str:
-    """Say which values of an input tell the wrong elements of an output from all others.
-
-    Only inputs of the output's shape can, and the right values; few are told apart by chance.
-    """
-    expected = case.expected[output]
-    given = [
-        (name, value)
-        for name, value in case.args.items()
-        if isinstance(value, np.ndarray)
-        and name not in case.expected
-        and value.shape == expected.shape
-        and value.dtype.kind in "iuf"
-    ]
-    given.append(("the right value", expected))
-    with np.errstate(invalid="ignore"):
-        kinds = (
-            (np.ones(mask.shape, bool), ""),
-            (expected != 0, "Of those that should not be 0, "),
-            (expected == 0, "Of those that should be 0, "),
-        )
-    for among, begin in kinds:
-        if not (mask & ~among).any() and (~mask & among).sum() > 9:
-            for name, value in given:
-                words = _values(name, value[mask & among], value[~mask & among])
-                if words:
-                    text = f"{begin}exactly the elements where {words} are wrong."
-                    return text[:1].upper() + text[1:]
-    return next(filter(None, (_outside(n, v[mask], v[~mask]) for n, v in given[:-1])), "")
 
 
 def pattern(case: Case, output: str, got: Array, mask: Mask) -> str:
@@ -151,59 +121,6 @@ def pattern(case: Case, output: str, got: Array, mask: Mask) -> str:
     if np.isfinite(steps).all() and np.allclose(steps, steps[0], 1e-4, 0):
         way = "large" if steps[0] > 0 else "small"
         return f"Each wrong element is {abs(steps[0]):.4g} too {way}."
-    return ""
-
-
-def _outside(name: str, wrong: Array, right: Array) -> str:
-    """Say between which values of an input no element is wrong, where that is hardly by chance.
-
-    More than half of the right elements lie there.
-
-    >>> right = np.arange(0.0, 60)
-    >>> _outside("x", np.array([-9.0, -7, -5, -3, 70, 80]), np.append(right, [-6, 75]))
-    'All wrong elements lie where x is below 0.0 or above 59.0, but some elements there are right.'
-    """
-    if not right.size or np.isnan(wrong).any() or np.isnan(right).any():
-        return ""
-    ends = np.unique(wrong)
-    place = np.searchsorted(ends, right)
-    beside = place == np.searchsorted(ends, right, "right")  # the others have a wrong one's value
-    widest = right[beside & (place == np.bincount(place[beside], minlength=1).argmax())]
-    share = len(widest) / len(right)
-    if share < 0.5 or len(right) < 10 or (len(ends) + 1) * (1 - share) ** len(wrong) > 1e-6:
-        return ""
-    low, high = widest.min(), widest.max()
-    outside = [f"below {low!s}"] if (wrong < low).any() else []
-    outside += [f"above {high!s}"] if (wrong > high).any() else []
-    return (
-        f"All wrong elements lie where {name} is {' or '.join(outside)}, but some elements "
-        "there are right."
-    )
-
-
-def _values(name: str, wrong: Array, right: Array) -> str:
-    """Say in words which values an input has where the output is wrong, and nowhere else.
-
-    >>> right = np.array([-2.0, 3.0, 7.0])
-    >>> _values("x", np.array([0.0, 0.0]), right), _values("x", np.array([8.0, 9.0]), right)
-    ('x is 0.0', 'x is 8.0 or more')
-    """
-    if np.isnan(wrong).any() or np.isnan(right).any() or (wrong.size == 1 and wrong[0] != 0):
-        return ""
-    least, most = wrong.min(), wrong.max()
-    if not ((least <= right) & (right <= most)).any():
-        if least == most:
-            return f"{name} is {least!s}"
-        if not (right > most).any():
-            return f"{name} is {least!s} or more"
-        if not (right < least).any():
-            return f"{name} is {most!s} or less"
-        return f"{name} lies between {least!s} and {most!s}"
-    least, most = right.min(), right.max()
-    if not ((least <= wrong) & (wrong <= most)).any():
-        if least == most:
-            return f"{name} is not {least!s}"
-        return f"{name} lies below {least!s} or above {most!s}"
     return ""
 
 

@@ -203,15 +203,15 @@ def test_a_condition_common_to_all_wrong_elements_is_found():
     x = np.linspace(-5, 5, 50, dtype=np.float32)
     got = np.where(x > 0, x, 0)
     found = compare.compare(launch(x, got, x=x), "out", got, 4.0)
-    assert found.condition.startswith("Exactly the elements where x is ")
-    assert found.condition.endswith(" or less are wrong.")
+    words = "Exactly the elements where x is below 0 are wrong."
+    assert found.condition == words
 
 
 def test_a_condition_may_be_limited_to_nonzero_elements():
     x, slope = np.resize([1, -1], 42).astype(np.float32), np.resize([0, 1, 2, -3, -1], 42)
     got = np.maximum(x, 0) * slope
     found = compare.compare(launch(x * slope, got, x=x), "out", got, 4.0)
-    words = "Of those that should not be 0, exactly the elements where x is -1.0 are wrong"
+    words = "Of those that should not be 0, exactly the elements where x is -1 are wrong."
     assert found.condition.startswith(words)
 
 
@@ -221,18 +221,39 @@ def test_elements_that_no_input_distinguishes_have_no_condition():
     assert compare.compare(launch(x, got, y=np.resize(x[:7], 40)), "out", got, 4.0).condition == ""
 
 
-def test_a_condition_may_be_outside_an_interval():
-    x = np.linspace(-50, 50, 60, dtype=np.float32)
-    got = np.where((np.abs(x) > 20) & (np.arange(60) % 3 > 0), 0, x)
+def test_elements_that_are_wrong_beyond_bounds_only_are_told_from_those_between():
+    x = np.linspace(-50, 50, 601, dtype=np.float32)
+    got = np.where((np.abs(x) > 20) & (np.arange(601) % 3 > 0), 0, x)
     found = compare.compare(launch(x, got, y=x), "out", got, 4.0)
-    assert found.condition.startswith("All wrong elements lie where y is below -")
-    assert " or above " in found.condition
+    assert found.condition.startswith("All wrong elements lie where y is below -20 or above 20,")
+
+
+def condition(x, is_wrong):
+    got = np.where(is_wrong, x + 1, x)
+    return compare.compare(launch(x, got, x=x), "out", got, 4.0).condition
+
+
+def test_a_bound_between_drawn_numbers_that_is_not_round_is_no_lead():
+    x = np.random.default_rng(7).normal(0, 5, 90).astype(np.float32)
+    assert condition(x, x > np.sort(x)[61]) == ""
+
+
+@pytest.mark.parametrize("bound", [0, 0.5, 1, 128, 255, -20])
+def test_a_round_bound_is_named(bound):
+    x = np.linspace(bound - 30, bound + 30, 6001, dtype=np.float32)
+    assert f"where x is above {bound} are wrong" in condition(x, x > np.float32(bound + 1e-5))
+
+
+def test_a_condition_that_holds_for_nearly_all_elements_is_no_lead():
+    x = ramp(300) - 20
+    x[::12] = 0
+    assert condition(x, x != 0) == ""
 
 
 def test_a_condition_may_exclude_a_single_value():
     x = np.resize([0, 1, 2, -3], 44).astype(np.float32)
     assert (
-        "where y is not 0.0 are wrong"
+        "where y is not 0 are wrong"
         in compare.compare(launch(x, -x, y=x), "out", -x, 4.0).condition
     )
 
