@@ -27,7 +27,8 @@ class Case:
     grows with it. `per` says whether one output element belongs to a thread, a block or,
     where the answer is host code, the call, which has no grid and block. `shown` is what a learner
     reads of the inputs where that says more than their sizes. `idle_warps` are those of the launch
-    for which no work is left, where its geometry gives none to them.
+    for which no work is left, where its geometry gives none to them. `names` says what an array is
+    that host code never sees: the whole in words, and its elements as the program calls them.
     """
 
     args: dict[str, Argument]
@@ -39,6 +40,19 @@ class Case:
     name: str = ""
     shown: str = ""
     idle_warps: int = 0
+    names: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+
+    def whole(self, array: str) -> str:
+        """Return what a learner calls an array."""
+        return self.names[array][0] if array in self.names else array
+
+    def element(self, array: str, index: tuple[int, ...]) -> str:
+        """Return what a learner calls an element of an array."""
+        whole, elements = self.names.get(array, (array, []))
+        if len(elements) > index[0]:
+            return elements[index[0]]
+        at = ", ".join(map(str, index))
+        return f"{array}[{at}]" if whole == array else f"element {at} of {whole}"
 
     @property
     def blocks(self) -> int:

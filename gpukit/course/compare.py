@@ -36,6 +36,7 @@ class Mismatch:
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
     condition: str = ""  # what tells the wrong elements from the others
     pattern: str = ""  # what all wrong elements are
+    multiple: str = ""  # of what they should be, for one element too
 
 
 def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.float64] | float:
@@ -84,6 +85,7 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         strange=bool((~_finite(got) & _finite(expected) & ~missed & ~added).any()),
         condition=conditions.of(case, output, mask),
         pattern=pattern(case, output, got, mask),
+        multiple="" if (missed | added).any() else multiple(got[mask], expected[mask]),
     )
 
 
@@ -114,14 +116,61 @@ def pattern(case: Case, output: str, got: Array, mask: Mask) -> str:
             for sign, words in ((1, "itself"), (-1, "with the opposite sign")):
                 if np.allclose(wrong, sign * given.astype(np.float64), 1e-5, 0):
                     return f"Each wrong element is {name} {words}."
+    return multiple(got[mask], case.expected[output][mask])
+
+
+def multiple(wrong: Array, right: Array) -> str:
+    """Say by which factor all wrong elements are off, or by which step.
+
+    A single value has a factor of its own by chance, unless that is a simple one.
+
+    >>> multiple(np.array([3.0, 6]), np.array([2.0, 4]))
+    'Each wrong element is 1.5 times what it should be.'
+    >>> multiple(np.array([15.0]), np.array([1.5]))
+    'That is 10 times what it should be.'
+    >>> multiple(np.array([3.3]), np.array([1.5]))
+    ''
+    """
+    if wrong.dtype.kind not in "iuf":
+        return ""
+    exact = wrong.dtype.kind != "f"
+    wrong, right = wrong.astype(np.float64), right.astype(np.float64)
+    if not np.isfinite([wrong, right]).all():
+        return ""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios, steps = wrong / right, wrong - right
-    if np.isfinite(ratios).all() and np.allclose(ratios, ratios[0], 1e-4, 0):
-        return f"Each wrong element is {ratios[0]:.4g} times what it should be."
+    if len(np.unique(right)) < 2:
+        is_simple = not exact and (right != np.rint(right)).all() and _is_simple(ratios[0])
+        return f"That is {_times(ratios[0])}." if is_simple else ""
+    if np.isfinite(ratios).all() and ratios.all() and np.allclose(ratios, ratios[0], 1e-4, 0):
+        return f"Each wrong element is {_times(ratios[0])}."
     if np.isfinite(steps).all() and np.allclose(steps, steps[0], 1e-4, 0):
         way = "large" if steps[0] > 0 else "small"
         return f"Each wrong element is {abs(steps[0]):.4g} too {way}."
     return ""
+
+
+def _times(ratio: float) -> str:
+    """Write a factor.
+
+    >>> _times(0.25), _times(-1)
+    ('1/4 of what it should be', 'what it should be with the other sign')
+    """
+    if abs(ratio + 1) < 1e-4:
+        return "what it should be with the other sign"
+    below = 1 / ratio if ratio else math.inf
+    if 1 < below < 1025 and abs(below - round(below)) < 1e-4 * below:
+        return f"1/{round(below)} of what it should be"
+    return f"{ratio:.4g} times what it should be"
+
+
+def _is_simple(ratio: float) -> bool:
+    """Tell whether a factor is -1, a small whole number, one with zeros or its inverse."""
+    if not math.isfinite(ratio) or not ratio:
+        return False
+    whole = ratio if abs(ratio) > 1 else 1 / ratio
+    known = {-1, *range(2, 11), 16, 32, 64, 100, 128, 256, 512, 1000, 1024}
+    return any(abs(whole - n) < 2e-5 * abs(n) for n in known)
 
 
 def _finite(values: Array) -> Mask:

@@ -57,12 +57,12 @@ def _outside(name: str, wrong: Array, right: Array) -> str:
     """
     if not right.size or np.isnan(wrong).any() or np.isnan(right).any():
         return ""
-    ends = np.unique(wrong)
-    place = np.searchsorted(ends, right)
-    beside = place == np.searchsorted(ends, right, "right")  # the others have a wrong one's value
+    marks = np.unique(wrong)
+    place = np.searchsorted(marks, right)
+    beside = place == np.searchsorted(marks, right, "right")  # the others have a wrong one's value
     widest = right[beside & (place == np.bincount(place[beside], minlength=1).argmax())]
     share = len(widest) / len(right)
-    if share < 0.5 or len(right) < 10 or (len(ends) + 1) * (1 - share) ** len(wrong) > 1e-6:
+    if share < 0.5 or len(right) < 10 or (len(marks) + 1) * (1 - share) ** len(wrong) > 1e-6:
         return ""
     low, high = widest.min(), widest.max()
     ends = [_below(wrong[wrong < low], low)] if (wrong < low).any() else []
@@ -92,14 +92,14 @@ def _values(name: str, wrong: Array, right: Array) -> str:
     bounds: list[str] = []
     if not ((least <= right) & (right <= most)).any():
         if least == most:
-            return f"{name} is {_plain(least)}"
+            return f"{name} is {_plain(least)}" if _is_round(least) else ""
         bounds = [_above(wrong, right[right < least].max())] if (right < least).any() else []
         bounds += [_below(wrong, right[right > most].min())] if (right > most).any() else []
         return f"{name} is {' and '.join(bounds)}" if all(bounds) else ""
     least, most = right.min(), right.max()
     if not ((least <= wrong) & (wrong <= most)).any():
         if least == most:
-            return f"{name} is not {_plain(least)}"
+            return f"{name} is not {_plain(least)}" if _is_round(least) else ""
         bounds = [_below(wrong[wrong < least], least), _above(wrong[wrong > most], most)]
         return f"{name} is {' or '.join(bounds)}" if all(bounds) else ""
     return ""
@@ -142,6 +142,13 @@ def _round(at: Any, beside: Any) -> Any:
     rounded = (math.floor(high / digit * (1 + 1e-9)) * digit, power, 255.0)
     near = next((n for n in rounded if low * (1 - 1e-7) <= n <= high * (1 + 1e-7)), None)
     return near if near is None else math.copysign(near, ends[0])
+
+
+def _is_round(value: Any) -> bool:
+    """Tell whether a value is one that is chosen: a round number, a whole one or an extreme."""
+    if value == np.rint(value) or not np.isfinite(value):
+        return True
+    return _round(value, value) is not None
 
 
 def _plain(value: Any) -> str:

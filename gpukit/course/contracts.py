@@ -194,6 +194,17 @@ def of(contracts: tuple[Contract, ...], case: Case) -> tuple[Contract, ...]:
     return (*contracts, NO_IDLE_WARPS, *own)
 
 
+def which(contract: Contract, listed: tuple[Contract, ...], case: Case) -> str:
+    """Name the case of a contract where the same is counted in several cases; else nothing.
+
+    >>> two = Contract("barriers", at_least=2), Contract("barriers", at_most=8, case="many tiles")
+    >>> which(two[1], two, Case({}, 1, 1, {}, name="many tiles"))
+    ' (many tiles)'
+    """
+    cases = {other.case for other in listed if str(other) == str(contract)}
+    return f" ({case.name})" if len(cases) > 1 else ""
+
+
 def count(contract: Contract, case: Case, counts: Counts) -> float:
     """Return what a launch of `case` comes to."""
     return _in_all(contract, case, counts) / _divisor(contract, case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,8 @@ def contract(
     is where most of what was counted was done, where that is no access.
     """
     lines = [f"Almost right: {broken.counted(counted)}; required: {broken.required}."]
+    if broken.case:
+        lines.append(f"That was counted with {case.sizes()}.")
     if literals:
         return "\n".join([*lines, finding(literals[0])])
     lines += _excerpt(source, line)
@@ -88,12 +91,12 @@ def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:
 
 def mismatch(found: Mismatch, case: Case) -> str:
     """Explain a wrong output: how much of it, where, and the first element with its inputs."""
-    element = f"{found.output}[{', '.join(map(str, found.index))}]"
+    element, whole = case.element(found.output, found.index), case.whole(found.output)
     action = "is" if found.wrong == 1 else "are"
     lines = [
-        f"{found.wrong} of {found.total} elements of {found.output} {action} wrong: {found.where}."
+        f"{found.wrong} of {found.total} elements of {whole} {action} wrong: {found.where}."
         if found.total > 1
-        else f"The only element of {found.output} is wrong."
+        else f"The only element of {whole} is wrong."
     ]
     nothing = "its old content" if found.kept else "nothing: it was never written"
     got = nothing if found.first_unwritten else _value(found.got)
@@ -116,7 +119,7 @@ def _inputs(found: Mismatch, case: Case) -> str:
     """Name the inputs of the first wrong element, where each element has its own."""
     shape = case.expected[found.output].shape
     given = [
-        f"{name}[{', '.join(map(str, found.index))}] = {_value(value[found.index])}"
+        f"{case.element(name, found.index)} = {_value(value[found.index])}"
         for name, value in case.args.items()
         if isinstance(value, np.ndarray) and name not in case.expected and value.shape == shape
     ]
@@ -189,6 +192,32 @@ def hint(found: Mismatch) -> str:
             "a maximum with minus infinity, `np.float32(-np.inf)`, or with the first element."
         )
     return f"Note that {found.resembles}." if found.resembles else ""
+
+
+def start(found: Mismatch, source: str) -> str:
+    """Say of a value that it is the start of a search, if the answer has such a start."""
+    kind = getattr(found.got, "dtype", np.dtype(object)).kind
+    if kind not in "iuf" or not re.search(r"\binf\b|[fi]info|infty|3\.40?28\d*e|1e3[08]", source):
+        return ""
+    info: Any = np.finfo(found.got.dtype) if kind == "f" else np.iinfo(found.got.dtype)
+    for ends, word in (((-np.inf, info.min), "maximum"), ((np.inf, info.max), "minimum")):
+        if found.got in ends and found.expected not in ends:
+            return (
+                f"{_value(found.got)} is what a {word} starts with: no element was taken into "
+                "account there."
+            )
+    return ""
+
+
+def outputs(wrong: list[str], right: list[str]) -> str:
+    """Say which of several outputs are wrong in some cases, and which in none.
+
+    >>> outputs(["new_w"], ["new_m", "new_v"])
+    'Wrong: new_w. Right in all cases: new_m, new_v.'
+    """
+    if not right:
+        return f"All {len(wrong)} outputs are wrong." if len(wrong) > 1 else ""
+    return f"Wrong: {', '.join(wrong)}. Right in all cases: {', '.join(right)}."
 
 
 def _is_start(found: Mismatch) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpukit.course import attempt, contracts, explain, mistakes, shrink, sizes
+from gpukit.course import attempt, contracts, explain, mistakes, shrink, sizes, verdicts
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise
 from gpukit.course.guard import Guard
@@ -171,7 +171,7 @@ class _Grading:
         return self._case(self.exercise.measured)
 
     def _case(self, name: str) -> Case:
-        return self.exercise.case(self.exercise.shapes[name])
+        return self.exercise.case(self.exercise.shapes[name], name=name)
 
     # ---- values: every case ----------------------------------------------------------------
 
@@ -202,16 +202,19 @@ class _Grading:
         tried = self.launches.launched(case)
         row = self.launches.with_before(case, tried.row)
         checked = (tried if tried.found else self.launches.checked(case)).findings
+        of = case
         if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
-            checked = self.launches.checked(self.exercise.case(shape)).findings or checked
-        cause = self._cause(case, row, checked)
+            larger = self.launches.checked(self.exercise.case(shape))
+            checked, of = (larger.findings, larger.case) if larger.findings else (checked, of)
+        cause = self._cause(case, row, checked, of)
+        lead = "" if cause else self._lead(row)
         changed = explain.changed(row.changed) if row.changed else ""
-        values = self._values_of(row) if row.status == "wrong" or not cause else ""
-        why = "\n\n".join(filter(None, [changed, cause, values]))
+        values = self._values_of(row, cause, lead) if row.status == "wrong" or not cause else ""
+        why = "\n\n".join(filter(None, [changed, cause, lead, values]))
         return self._made(row.status, why, case)
 
-    def _cause(self, case: Case, row: Row, checked: list[Finding]) -> str:
-        """Return what explains a failure: the checker speaks first.
+    def _cause(self, case: Case, row: Row, checked: list[Finding], of: Case) -> str:
+        """Return what explains a failure: the checker, of the case `of`, speaks first.
 
         Only where several threads write to one element of an output, a mistake that leaves just
         these values says more than the race that comes of it; and where nobody wrote an element of
@@ -221,7 +224,8 @@ class _Grading:
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
                 mistake = self._mistake() if collides else ""
-                said = mistake or self._of(_fixed(found, case))
+                where = "" if of is case else f"With {of.sizes()}:\n"
+                said = mistake or where + self._of(_fixed(found, case))
                 unset = found.kind == "uninitialised-shared"
                 more = self._mistake(certain=True) or self._variation(row) if unset else ""
                 return "\n\n".join(filter(None, [said, more]))
@@ -237,13 +241,7 @@ class _Grading:
         same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return (
-            varied
-            or self._mistake()
-            or next(map(self._of, same), "")
-            or self._elsewhere()
-            or self._condition()
-        )
+        return varied or self._mistake() or next(map(self._of, same), "") or self._elsewhere()
 
     def _elsewhere(self) -> str:
         """Return what the checker found in a case other than the smallest that fails."""
@@ -253,18 +251,13 @@ class _Grading:
                     return f"With {tried.case.sizes()}:\n{self._of(_fixed(found, tried.case))}"
         return ""
 
-    def _condition(self) -> str:
+    def _lead(self, row: Row) -> str:
         """Return what the wrong elements, or the wrong cases, have in common.
 
         Of elements it is that of the largest case that tells.
         """
-        return " ".join(filter(None, [self._where(), self._pattern()]))
-
-    def _pattern(self) -> str:
-        """Return what the wrong elements are in most of the cases that have several."""
-        found = [r.mismatch for r in self.rows if r.mismatch is not None]
-        said = [mismatch.pattern for mismatch in found if mismatch.wrong > 1]
-        return next((words for words in said if 2 * said.count(words) > len(said)), "")
+        start = explain.start(row.mismatch, self.source) if row.mismatch else ""
+        return " ".join(filter(None, [start, self._where(), verdicts.pattern(self.rows)]))
 
     def _where(self) -> str:
         """Return which values of an input, or which sizes, the wrong elements have in common."""
@@ -285,7 +278,7 @@ class _Grading:
         missed = any(
             row.mismatch and (row.mismatch.unwritten or row.mismatch.added) for row in failed
         )
-        if missed and _hint(failed):
+        if missed and verdicts.hint(failed):
             return ""
         outputs = [(row.case, row.outputs) for row in (smallest, *failed) if row.case]
         return explain.varied(self.tries.varied(outputs, self._passed), self.source)
@@ -301,17 +294,24 @@ class _Grading:
         failed = wrong if certain else finite or wrong
         outputs = [(row.case, row.outputs) for row in failed if row.case]
         known = self.tries.fitting(outputs, self._passed)
-        return known if known or certain else _hint(failed)
+        return known if known or certain else verdicts.hint(failed)
 
-    def _values_of(self, row: Row) -> str:
-        """Explain the smallest case; a larger one shows more of where the wrong elements lie."""
-        failed = [(r.mismatch, r.sizes) for r in self.rows if r.mismatch is not None]
-        if row.mismatch is None or not failed:
+    def _values_of(self, row: Row, cause: str, lead: str) -> str:
+        """Explain the smallest case; a larger one shows more of where the wrong elements lie.
+
+        Without a cause all that the values tell is said, of several outputs which are right.
+        """
+        if row.mismatch is None:
             return row.why
-        largest, sizes = max(failed, key=lambda f: f[0].total)
-        if largest.total <= row.mismatch.total:
-            return row.why
-        return f"{row.why}\n{explain.elsewhere(largest, sizes)}"
+        lines = [verdicts.of_outputs(self.rows), row.why]
+        lines += [] if cause else verdicts.multiples([row], lead)
+        same = row.mismatch.output
+        failed = [(r.mismatch, r) for r in self.rows if r.mismatch and r.mismatch.output == same]
+        largest, of = max(failed, key=lambda f: f[0].total, default=(row.mismatch, row))
+        if largest.total > row.mismatch.total:
+            lines.append(explain.elsewhere(largest, of.sizes))
+            lines += [] if cause else verdicts.multiples([of], lead)
+        return "\n".join(filter(None, lines))
 
     # ---- findings: every case under the checker ---------------------------------------------
 
@@ -349,7 +349,8 @@ class _Grading:
     def _contracts(self) -> Report | None:
         failed, broken = self._measured, ""
         counted: dict[str, contracts.Counts] = {}
-        for contract in contracts.of(self.exercise.contracts, self._measured):
+        listed = contracts.of(self.exercise.contracts, self._measured)
+        for contract in listed:
             case = self._case(contract.case) if contract.case else self._measured
             if contract.case not in counted:
                 outcome = self.child.profile(case, self.exercise.seconds)
@@ -362,7 +363,8 @@ class _Grading:
             # A comparison is no operation that is counted, but takes a unit of float64 as well.
             value = max(contracts.count(contract, case, counts), len(literals))
             kept = contract.is_kept(value)
-            words = f"{contract}: {contracts.number(value)}, required: {contract.required}"
+            what = f"{contract}{contracts.which(contract, listed, case)}"
+            words = f"{what}: {contracts.number(value)}, required: {contract.required}"
             self._tell(Row(words, "right" if kept else "but"))
             if not kept and not broken:
                 self.about, failed = contract.measure, case
@@ -387,13 +389,6 @@ def _fixed(finding: Finding, case: Case) -> Finding:
     if finding.kind.endswith("race") and is_input:
         return replace(finding, fix=explain.input_race(finding.array))
     return finding
-
-
-def _hint(failed: list[Row]) -> str:
-    """Return the likeliest hint that all rows give; one element alone has no pattern."""
-    failed = [row for row in failed if row.mismatch and row.mismatch.total > 1] or failed
-    likely = dict.fromkeys(hint for row in reversed(failed) for hint in row.hints)
-    return next((hint for hint in likely if all(hint in row.hints for row in failed)), "")
 
 
 def _is_wrong(finding: Finding) -> bool:

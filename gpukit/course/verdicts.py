@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Row:
     case: Case | None = None
     outputs: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
     changed: tuple[str, ...] = ()  # inputs that the kernel wrote to
+    outputs_wrong: tuple[str, ...] = ()
 
 
 def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
@@ -41,16 +42,54 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
     if missing:
         return Row(case.name, "error", missing, case.sizes())
     changed = tuple(compare.changed_inputs(case, outcome.arrays))
-    for name in case.expected:
-        mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
-        if mismatch is not None:
-            words = explain.mismatch(mismatch, case), case.sizes()
-            hints, arrays = _hints(case, outcome, mismatch, source), outcome.arrays
-            return Row(case.name, "wrong", *words, hints, mismatch, case, arrays, changed)
+    wrong = [n for n in case.expected if _is_wrong(exercise, case, n, outcome.arrays[n])]
+    if wrong:
+        mismatch = compare.compare(case, wrong[0], outcome.arrays[wrong[0]], exercise.ulps)
+        assert mismatch is not None
+        words = explain.mismatch(mismatch, case), case.sizes()
+        hints, arrays = _hints(case, outcome, mismatch, source), outcome.arrays
+        row = Row(case.name, "wrong", *words, hints, mismatch, case, arrays, changed)
+        return replace(row, outputs_wrong=tuple(wrong))
     if changed:
         why = f"The outputs are right. {explain.changed(changed)}"
         return Row(case.name, "wrong", why, case.sizes())
     return Row(case.name, "right", sizes=case.sizes())
+
+
+def _is_wrong(exercise: Exercise, case: Case, name: str, got: Array) -> bool:
+    expected = case.expected[name]
+    allowed = compare.tolerance(expected, case.scale.get(name), exercise.ulps)
+    return bool(compare.wrong_elements(got, expected, allowed).any())
+
+
+def hint(failed: list[Row]) -> str:
+    """Return the likeliest hint that all rows give; one element alone has no pattern."""
+    failed = [row for row in failed if row.mismatch and row.mismatch.total > 1] or failed
+    likely = dict.fromkeys(hint for row in reversed(failed) for hint in row.hints)
+    return next((hint for hint in likely if all(hint in row.hints for row in failed)), "")
+
+
+def pattern(rows: list[Row]) -> str:
+    """Return what the wrong elements are in most of the cases that have several."""
+    found = [row.mismatch for row in rows if row.mismatch is not None]
+    said = [mismatch.pattern for mismatch in found if mismatch.wrong > 1]
+    return next((words for words in said if 2 * said.count(words) > len(said)), "")
+
+
+def multiples(rows: list[Row], said: str) -> list[str]:
+    """Return what all wrong elements of each case are, as multiples, where it is not yet said."""
+    found = (row.mismatch.multiple for row in rows if row.mismatch is not None)
+    return [words for words in found if words and words not in said]
+
+
+def of_outputs(rows: list[Row]) -> str:
+    """Say which of several outputs are right in all cases, where all cases gave values."""
+    case = next((row.case for row in rows if row.case is not None), None)
+    if case is None or any(row.status not in ("right", "wrong") for row in rows):
+        return ""
+    seen = {name for row in rows for name in row.outputs_wrong}
+    wrong = [case.whole(name) for name in case.expected if name in seen]
+    return explain.outputs(wrong, [case.whole(n) for n in case.expected if n not in seen])
 
 
 def _hints(case: Case, outcome: Outcome, mismatch: Mismatch, source: str) -> tuple[str, ...]:

@@ -150,3 +150,20 @@ LEAVE = """    if tid >= v.shape[1]:
         return
     high = np.float32(-math.inf)
 """
+
+
+@pytest.mark.slow
+def test_a_race_of_a_larger_case_is_not_said_of_the_smallest(attempt):
+    passed = "cuda.atomic.add(counts, values[i], counts[values[i]] + 1)"
+    change = edit(("cuda.atomic.add(counts, values[i], 1)", passed))
+    report = attempt("detective_vanishing_counts", change)
+    assert report.why.startswith("With values (")
+    assert "pass `cuda.atomic.add` only what is to be added" in report.why
+
+
+@pytest.mark.slow
+def test_an_output_that_is_right_and_a_factor_of_a_wrong_one_are_said(attempt):
+    doubled = ("new_m[i] = mean", "new_m[i] = mean + mean * np.float32(9)")
+    report = attempt("adam", edit(doubled))
+    assert "Wrong: new_m. Right in all cases: new_w, new_v." in report.why
+    assert "10 times what it should be" in report.why

@@ -24,6 +24,7 @@ SHAPES = {
     "many operations": (7, 120, ALL),
     "a chain of doublings": (1, 100, DOUBLINGS),
 }
+LETTERS = "abcdefghijkl"  # names of a short program's values
 Parts = list[tuple[tuple[int, float], ...]]  # per result: its operands and the derivatives by them
 
 
@@ -62,7 +63,32 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
             "grad_shared": 7 * np.append(terms, 1),
         },
         shown=shown(x, program, constants),
+        names=names(n, count),
     )
+
+
+def names(n: int, count: int) -> dict[str, tuple[str, list[str]]]:
+    """Return what the program of `shown` calls each array, and its elements where it is short."""
+    leaves = list(LETTERS[:n]) if n + count <= len(LETTERS) else []
+    last = LETTERS[n + count - 1 : n + count]
+    return {
+        "x": ("the first values", [f"{leaf}.data" for leaf in leaves]),
+        "value": ("the result", [f"{last}.data"] if leaves else []),
+        "grad": ("grad", [f"{leaf}.grad" for leaf in leaves]),
+        "grad_twice": (
+            "grad after two such programs",
+            [f"{leaf}.grad after two such programs" for leaf in leaves],
+        ),
+        "grad_shared": (
+            "grad after backward of three losses",
+            [
+                f"{leaf}.grad after backward of {last} * 1.0, {last} * 5.0 and {last}"
+                for leaf in [*leaves, last]
+            ]
+            if leaves
+            else [],
+        ),
+    }
 
 
 # ---- programs -----------------------------------------------------------------------------------
@@ -143,9 +169,9 @@ def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[n
 
 def shown(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> str:
     """Return a short program as a learner would write it, or the length of a long one."""
-    if len(x) + len(program) > 12:
+    if len(x) + len(program) > len(LETTERS):
         return f"{len(program)} operations that begin with {len(x)} values"
-    names = "abcdefghijkl"
+    names = LETTERS
     lines = [f"{names[k]} = Value({v:.3g})" for k, v in enumerate(x)]
     forms = (
         "{a} + {b}",

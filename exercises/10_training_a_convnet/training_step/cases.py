@@ -19,6 +19,13 @@ SHAPES = {
     "three steps, gradients too long": (33, 4, 3, 1),
     "a larger batch": (61, 11, 2, 1),
 }
+NAMES = {
+    "first": ("the weights and biases of the first layer", []),
+    "norm": ("the weights and biases of BatchNorm", []),
+    "last": ("the weights and biases of the last layer", []),
+    "averages": ("the running mean and variance of BatchNorm", []),
+    "losses": ("the losses returned", []),
+}
 Arrays = list[np.ndarray]
 Batch = tuple[np.ndarray, np.ndarray]
 
@@ -50,6 +57,7 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
         scale={name: np.full(a.shape, 2 + np.abs(a).max()) for name, a in right.items()},
         shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs{fewer}, "
         f"gradients {'longer' if kind else 'shorter'} than most = {most[0]:.3g}",
+        names=NAMES,
     )
 
 
