@@ -78,7 +78,8 @@ def _outside(name: str, wrong: Array, right: Array) -> str:
 def _values(name: str, wrong: Array, right: Array) -> str:
     """Say in words which values an input has where the output is wrong, and nowhere else.
 
-    A bound is a round number: what else lies between drawn numbers tells nothing.
+    A bound is a round number, or the one between near values: what else lies between drawn numbers
+    tells nothing.
 
     >>> right = np.array([-2.0, 3.0, 7.0])
     >>> _values("x", np.array([0.0, 0.0]), right), _values("x", np.array([7.05, 9.0]), right)
@@ -89,13 +90,16 @@ def _values(name: str, wrong: Array, right: Array) -> str:
     if np.isnan(wrong).any() or np.isnan(right).any() or (wrong.size == 1 and wrong[0] != 0):
         return ""
     least, most = wrong.min(), wrong.max()
-    bounds: list[str] = []
     if not ((least <= right) & (right <= most)).any():
         if least == most:
             return f"{name} is {_plain(least)}" if _is_round(least) else ""
-        bounds = [_above(wrong, right[right < least].max())] if (right < least).any() else []
-        bounds += [_below(wrong, right[right > most].min())] if (right > most).any() else []
-        return f"{name} is {' and '.join(bounds)}" if all(bounds) else ""
+        if (right > most).any() and (right < least).any():
+            ends = (least, right[right < least].max()), (most, right[right > most].min())
+            low, high = (_bound(*pair) for pair in ends)
+            return f"{name} lies between {low} and {high}" if low and high else ""
+        above = (right < least).any()
+        words = _above(wrong, right.max()) if above else _below(wrong, right.min())
+        return f"{name} is {words}" if words else ""
     least, most = right.min(), right.max()
     if not ((least <= wrong) & (wrong <= most)).any():
         if least == most:
@@ -106,19 +110,29 @@ def _values(name: str, wrong: Array, right: Array) -> str:
 
 
 def _above(wrong: Array, right: Any) -> str:
-    """Say from which round number on the wrong values lie, all above a right one; "" if none."""
-    bound = _round(wrong.min(), right)
-    if bound is None:
-        return ""
-    return f"{_plain(bound)} or more" if bound == wrong.min() else f"above {_plain(bound)}"
+    """Say from where on the wrong values lie, all above a right one; "" where that is by chance."""
+    bound = _bound(wrong.min(), right)
+    return f"{bound} or more" if bound == _plain(wrong.min()) else bound and f"above {bound}"
 
 
 def _below(wrong: Array, right: Any) -> str:
-    """Say up to which round number the wrong values lie, all below a right one; "" if none."""
-    bound = _round(wrong.max(), right)
-    if bound is None:
-        return ""
-    return f"{_plain(bound)} or less" if bound == wrong.max() else f"below {_plain(bound)}"
+    """Say up to where the wrong values lie, all below a right one; "" where that is by chance."""
+    bound = _bound(wrong.max(), right)
+    return f"{bound} or less" if bound == _plain(wrong.max()) else bound and f"below {bound}"
+
+
+def _bound(at: Any, beside: Any) -> str:
+    """Return a number that parts a wrong value from a right one, "" where many would.
+
+    >>> _bound(-21.1, -20.9), _bound(-20.9, -19.9), _bound(3.3, 2.7)
+    ('about -21', '-20', '')
+    """
+    bound = _round(at, beside)
+    if bound is not None:
+        return _plain(bound)
+    low, high = sorted(map(abs, (float(at), float(beside))))
+    is_near = 0.01 < high < 1000 and high - low <= 0.05 * high
+    return f"about {(float(at) + float(beside)) / 2:.2g}" if is_near else ""
 
 
 def _round(at: Any, beside: Any) -> Any:
@@ -136,7 +150,7 @@ def _round(at: Any, beside: Any) -> Any:
         return 0.0
     if isinstance(at, np.integer):
         return at if high - low == 1 else None
-    if not high - low <= 0.02 * high:  # one is infinite
+    if not math.isfinite(high) or high - low > 0.05 * high:
         return None
     digit, power = 10.0 ** math.floor(math.log10(high)), 2.0 ** math.floor(math.log2(high))
     rounded = (math.floor(high / digit * (1 + 1e-9)) * digit, power, 255.0)

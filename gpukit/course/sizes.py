@@ -15,7 +15,7 @@ def telling(wrong: Sequence[Case], right: Sequence[Case]) -> str:
     """Say from which size on cases are wrong, or which multiples are right; "" where none tells.
 
     A size is the extent of an array along an axis, or a number among the arguments. Of several the
-    one counts whose right and wrong values lie closest together.
+    one counts whose right and wrong values lie closest together; far apart they tell nothing.
     """
     if len(wrong) < 2 or len(right) < 2 or any(case.per == "call" for case in wrong):
         return ""
@@ -23,7 +23,7 @@ def telling(wrong: Sequence[Case], right: Sequence[Case]) -> str:
     found = []
     for name in bad[0]:
         above, below = [sizes[name] for sizes in bad], [sizes[name] for sizes in good]
-        if max(below) < min(above):
+        if max(below) < min(above) <= 2 * max(below):
             most = f"{max(below)}" if len(set(below)) == 1 else f"at most {max(below)}"
             words = f"where {name} is {most}, and wrong where it is {min(above)} or more"
             found.append((max(below) / min(above), words))

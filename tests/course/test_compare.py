@@ -229,13 +229,27 @@ def test_elements_that_are_wrong_beyond_bounds_only_are_told_from_those_between(
 
 
 def condition(x, is_wrong):
-    got = np.where(is_wrong, x + 1, x)
+    got = np.where(is_wrong, np.float32(1e9), x)
     return compare.compare(launch(x, got, x=x), "out", got, 4.0).condition
 
 
 def test_a_bound_between_drawn_numbers_that_is_not_round_is_no_lead():
-    x = np.random.default_rng(7).normal(0, 5, 90).astype(np.float32)
-    assert condition(x, x > np.sort(x)[61]) == ""
+    x = np.append(np.linspace(-9, 2.2, 50), np.linspace(3.7, 9, 40)).astype(np.float32)
+    assert condition(x, x > 3) == ""
+    assert condition(x * np.float32(1e6), x > 5.3) == ""
+
+
+def test_a_bound_between_near_numbers_is_named_in_two_digits():
+    x = np.linspace(-90, 90, 901, dtype=np.float32)
+    words = "wrong where x lies between about -85 and about -21;"
+    assert words in condition(x, (x > -85.3) & (x < -21.3))
+
+
+def test_values_beside_an_infinity_have_no_bound():
+    x = np.linspace(1, 9, 50).astype(np.float32)
+    x[::2] = np.inf
+    x[1::4] = -np.inf
+    assert condition(x, np.isinf(x)) == ""
 
 
 @pytest.mark.parametrize("bound", [0, 0.5, 1, 128, 255, -20])

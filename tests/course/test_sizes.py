@@ -34,7 +34,12 @@ def test_multiples_that_are_right_are_named():
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [([(4, 17), (9, 3)], [(4, 16), (9, 21)]), ([(4, 17)], [(4, 16), (4, 3)]), ([(2,), (3,)], [])],
+    [
+        ([(4, 17), (9, 3)], [(4, 16), (9, 21)]),
+        ([(4, 17)], [(4, 16), (4, 3)]),
+        ([(2,), (3,)], []),
+        ([(127,), (99,)], [(1,), (1,)]),
+    ],
 )
 def test_sizes_that_do_not_separate_the_cases_are_not_named(wrong, right):
     assert sizes.telling(of(*wrong), of(*right)) == ""
