@@ -26,25 +26,25 @@ def barrier_divergence(facts: Facts) -> Words:
 
 
 def _all_reach(facts: Facts) -> str:
-    """Say how to let all threads reach a barrier; out of a loop it no longer separates iterations."""
+    """Say how to let all threads reach a barrier; outside a loop it separates no iterations."""
     equally = "so that all threads of the block reach it the same number of times"
     line, inner = facts.get("outer_line", 0), facts.get("inner", 0)
     if not line:
         return (
-            "let all threads of the block reach it the same number of times: move it out of the `if`; where "
-            "it is in a loop inside the `if`, take the `if` off the loop, and guard loads and "
-            "stores"
+            "let all threads of the block reach it the same number of times: move it out of the "
+            "`if`; where it is in a loop inside the `if`, take the loop out of the `if`, and guard "
+            "loads and stores"
         )
     if facts.get("outer") == "loop":
         return (
-            f"let all threads of the block run the loop of line {line} the same number of times, with an "
-            "`if` around what only some of them have to do; or move the barrier out of it"
+            f"let all threads of the block run the loop of line {line} the same number of times, "
+            "with an `if` around what only some of them have to do; or move the barrier out of it"
         )
     if inner:
         return (
-            f"take the `if` of line {line} off the loop of line {inner}, in which the barrier must "
-            "stay, and guard each load from and store to global memory with an `if` instead, "
-            f"{equally}"
+            f"take the loop of line {inner}, in which the barrier must stay, out of the `if` of "
+            f"line {line}, and guard each load from and store to global memory with an `if` "
+            f"instead, {equally}"
         )
     return f"move the barrier out of the `if` of line {line}, {equally}"
 
