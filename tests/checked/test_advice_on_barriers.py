@@ -38,11 +38,12 @@ def advice_to(kernel):
     return fixes(kernel, 1, ones(BLOCK - 1), ones(BLOCK - 1))["barrier-divergence"]
 
 
-def test_an_if_around_a_loop_with_a_barrier_is_to_come_off_the_loop():
+def test_a_loop_with_a_barrier_is_to_be_taken_out_of_its_if():
     advice = advice_to(loop_in_if_kernel)
     line = loop_in_if_kernel.py_func.__code__.co_firstlineno + 4
     assert advice.startswith(
-        f"take the `if` of line {line} off the loop of line {line + 1}, in which"
+        f"take the loop of line {line + 1}, in which the barrier must stay, out of the `if` of "
+        f"line {line}, and"
     )
     assert "guard each load from and store to global memory" in advice
 
@@ -51,7 +52,9 @@ def test_a_barrier_in_an_if_is_to_be_moved_out_of_it():
     assert advice_to(in_if_kernel).startswith("move the barrier out of the `if` of line ")
 
 
-def test_a_loop_that_threads_run_unequally_often_is_to_be_run_equally_often():
+def test_all_threads_are_to_run_a_loop_with_a_barrier_the_same_number_of_times():
     advice = advice_to(uneven_loop_kernel)
     assert advice.startswith("let all threads of the block run the loop of line ")
-    assert "equally often, with an `if` around what only some of them have to do" in advice
+    assert (
+        "the same number of times, with an `if` around what only some of them have to do" in advice
+    )
