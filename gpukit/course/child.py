@@ -31,7 +31,7 @@ from gpukit import standin
 from gpukit.checked import check, process
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
-from gpukit.course import channel, frames, written_files
+from gpukit.course import channel, frames, rank_counts, written_files
 from gpukit.course.case import Argument
 from gpukit.course.channel import Channel
 from gpukit.cpu.device_function import DeviceFunction
@@ -224,11 +224,15 @@ def _check_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
 
 
 def _profile_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
-    """Count launches and copies; under the checker, for which all kernels are compiled by now."""
-    with CHECKING() as reports, _copies() as copies:
+    """Count launches and copies, and what ranks send.
+
+    Under the checker, for which all kernels are compiled by now.
+    """
+    with CHECKING() as reports, _copies() as copies, rank_counts.counting() as ranks:
         run(*arguments)
     launches = sum(report.launches for report in reports)
-    counted = {"launches": launches, "copies": len(copies), "lines": {"copies": Counter(copies)}}
+    lines = {"copies": Counter(copies), **ranks.lines}
+    counted = {"launches": launches, "copies": len(copies), **ranks.most(), "lines": lines}
     return json.dumps(counted)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit.course import rank_counts
 from gpukit.course.case import Case
 
 # What the child counted: `total`, `accesses`, `shared_bytes` and the kernel's `parameters`.
@@ -94,6 +95,7 @@ _OF_LAUNCH = {
     "idle_warps": "idle warps (no memory access)",
     "launches": "kernel launches",
     "copies": "device-to-host copies",
+    **rank_counts.MEASURES,
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
@@ -211,7 +213,7 @@ def count(contract: Contract, case: Case, counts: Counts) -> float:
 
 
 def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
-    if contract.measure in ("launches", "copies"):
+    if contract.measure in ("launches", "copies", *rank_counts.MEASURES):
         return float(counts[contract.measure])
     total = counts["total"]
     if contract.measure == "shared_bytes":

@@ -293,9 +293,10 @@ def run(
             if not errors:
                 results[rank] = function(world)
             world.note(board.LEFT)
-        except Deadlock:
+        except Deadlock as error:
             if not errors:
-                errors.append((rank, Deadlock(_deadlock(records, ranks))))
+                deadlock = Deadlock(_deadlock(records, ranks))
+                errors.append((rank, deadlock.with_traceback(error.__traceback__)))
         except BaseException as error:
             world.note(board.FAILED)
             errors.append((rank, error))

@@ -1,0 +1,28 @@
+"""Cases of the ring: a row for each rank, of lengths that its size divides, and of others."""
+
+import numpy as np
+
+from gpukit.course import Case, called, poison
+
+# Ranks, numbers in each array.
+SHAPES = {
+    "two ranks": (2, 8),
+    "three ranks": (3, 12),
+    "parts of different sizes": (3, 11),
+    "one number per rank": (3, 3),
+    "fewer numbers than ranks": (3, 2),
+    "one rank": (1, 5),
+    "a longer array": (2, 61),
+}
+
+
+def case(rng: np.random.Generator, ranks: int, n: int) -> Case:
+    """Return the case of so many ranks, each with n numbers."""
+    arrays = rng.normal(0, 1, (ranks, n)).astype(np.float32)
+    total = arrays.astype(np.float64).sum(axis=0).astype(np.float32)
+    return called(
+        args={"arrays": arrays, "out": poison((ranks, n))},
+        expected={"out": np.tile(total, (ranks, 1))},
+        scale={"out": np.tile(np.abs(arrays).sum(axis=0), (ranks, 1))},
+        shown=f"{ranks} rank{'s' * (ranks > 1)} with {n} number{'s' * (n > 1)} each",
+    )
