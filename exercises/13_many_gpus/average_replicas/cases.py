@@ -1,0 +1,43 @@
+"""Cases of the replicas: averages that divide the steps, that do not, and only one at the end."""
+
+import numpy as np
+
+from gpukit.course import Case, called, poison
+
+# Ranks, weights, steps, steps between two averages.
+SHAPES = {
+    "every step": (2, 3, 4, 1),
+    "every second step": (2, 3, 4, 2),
+    "three ranks": (3, 4, 9, 3),
+    "a rest of steps": (2, 3, 8, 3),
+    "fewer steps than that": (3, 2, 2, 4),
+    "one step": (2, 2, 1, 1),
+    "one rank": (1, 3, 5, 2),
+    "many steps": (2, 7, 31, 5),
+}
+
+
+def case(rng: np.random.Generator, ranks: int, n: int, steps: int, every: int) -> Case:
+    """Return the case of replicas that each have a quadratic loss of their own."""
+    curvature = rng.uniform(0.2, 1.0, (ranks, n)) * np.linspace(1, 2, ranks)[:, None]
+    target = rng.normal(0, 2, (steps, ranks, n))
+    start, lr = rng.normal(0, 1, n), 0.3
+    weights = np.tile(start, (ranks, 1))
+    for step in range(steps):
+        weights -= lr * curvature * (weights - target[step])
+        if step % every == every - 1 or step == steps - 1:
+            weights[:] = weights.mean(axis=0)
+    return called(
+        args={
+            "curvature": curvature,
+            "target": target,
+            "start": start,
+            "lr": lr,
+            "every": every,
+            "weights": poison((ranks, n), float),
+        },
+        expected={"weights": weights},
+        scale={"weights": np.full_like(weights, 10)},
+        shown=f"{ranks} rank{'s' * (ranks > 1)}, {n} weights, {steps} step{'s' * (steps > 1)}, "
+        f"every = {every}",
+    )
