@@ -28,7 +28,7 @@ def pair(found, *shapes):
             "gradient_bucket should return a list with an array per parameter, here two, not "
             f"{type(found).__name__}{f' of {len(found)}' if hasattr(found, '__len__') else ''}."
         )
-    for number, (array, shape) in enumerate(zip(found, shapes)):
+    for number, (array, shape) in enumerate(zip(found, shapes, strict=True)):
         if np.shape(array) != shape:
             raise ValueError(
                 f"gradient_bucket returned parameter {number} in shape {np.shape(array)}, expected "

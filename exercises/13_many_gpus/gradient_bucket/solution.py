@@ -7,10 +7,10 @@ def gradient_bucket(group, grads, counts):
     """Return the mean gradient of each parameter over the examples of all ranks."""
     parameters = grads[0]
     bucket = np.zeros(sum(g.size for g in parameters) + 1, np.float32)
-    for micro_batch, count in zip(grads, counts):
+    for micro_batch, count in zip(grads, counts, strict=True):
         bucket[:-1] += count * np.concatenate([g.ravel() for g in micro_batch])
         bucket[-1] += count
     group.all_reduce(bucket)
     mean = bucket[:-1] / bucket[-1]
-    ends = np.cumsum([g.size for g in parameters])
-    return [part.reshape(g.shape) for part, g in zip(np.split(mean, ends[:-1]), parameters)]
+    parts = np.split(mean, np.cumsum([g.size for g in parameters])[:-1])
+    return [part.reshape(g.shape) for part, g in zip(parts, parameters, strict=True)]

@@ -24,8 +24,10 @@ def pair(found, *shapes):
     if found is None:
         raise TypeError("split_linear returned nothing: end it with `return out, grad_x`.")
     if not isinstance(found, (tuple, list)) or len(found) != len(shapes):
-        raise TypeError(f"split_linear should return the pair out, grad_x, not {type(found).__name__}.")
-    for name, array, shape in zip(("out", "grad_x"), found, shapes):
+        raise TypeError(
+            f"split_linear should return the pair out, grad_x, not {type(found).__name__}."
+        )
+    for name, array, shape in zip(("out", "grad_x"), found, shapes, strict=True):
         if getattr(array, "shape", None) != shape:
             raise ValueError(
                 f"split_linear returned {name} of shape {getattr(array, 'shape', None)}, expected "

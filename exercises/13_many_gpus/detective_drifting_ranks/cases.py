@@ -1,0 +1,43 @@
+"""Cases of the data parallel step: gradients longer than the limit, and shorter ones."""
+
+import numpy as np
+
+from gpukit.course import Case, called, poison
+
+LR, MOMENTUM, LIMIT = 0.1, 0.9, 1.0
+LONG, SHORT = 1, 2
+# Ranks, examples per rank, inputs, steps, whether gradients are longer than the limit.
+SHAPES = {
+    "one rank": (1, 4, 3, 2, LONG),
+    "one step, short gradients": (2, 4, 3, 1, SHORT),
+    "one step, long gradients": (2, 4, 3, 1, LONG),
+    "three ranks, short gradients": (3, 5, 4, 3, SHORT),
+    "three ranks, long gradients": (3, 5, 4, 3, LONG),
+    "many steps": (2, 16, 7, 9, LONG),
+}
+
+
+def case(rng: np.random.Generator, ranks: int, n: int, inputs: int, steps: int, kind: int) -> Case:
+    """Return the case of `steps` steps, with n examples per rank in each."""
+    x = rng.normal(0, 1, (steps, ranks, n, inputs))
+    # Ranks see different data, so that their gradients differ in length.
+    y = rng.normal(0, 1, (steps, ranks, n)) + 3 * np.arange(ranks)[:, None]
+    start = rng.normal(0, 1, inputs)
+    if kind == SHORT:
+        x, y, start = x / 8, y / 8, start / 8
+    weights, velocity = start.copy(), np.zeros(inputs)
+    for one, other in zip(x, y, strict=True):
+        rows, wanted = one.reshape(-1, inputs), other.reshape(-1)
+        grad = rows.T @ (rows @ weights - wanted) / len(rows)
+        grad *= LIMIT / max(np.linalg.norm(grad), LIMIT)
+        velocity = MOMENTUM * velocity + grad
+        weights = weights - LR * velocity
+    right = {"velocity": velocity, "weights": weights}
+    return called(
+        args={"x": x, "y": y, "start": start}
+        | {name: poison((ranks, inputs), float) for name in right},
+        expected={name: np.tile(array, (ranks, 1)) for name, array in right.items()},
+        scale={name: np.full((ranks, inputs), 10.0) for name in right},
+        shown=f"{ranks} rank{'s' * (ranks > 1)} with {n} examples of {inputs} inputs each, {steps} "
+        f"step{'s' * (steps > 1)}, {'short' if kind == SHORT else 'long'} gradients",
+    )
