@@ -72,7 +72,7 @@ def test_check_of_an_exercise_answer_names_the_command_that_launches_it(tmp_path
     answer = folder / "answer.py"
     answer.write_text("from gpukit import cuda\n")
     assert cli.main(["check", str(answer)]) == 2
-    assert "`gpukit test block_sum` launches it" in capsys.readouterr().out
+    assert "launch it with `gpukit test block_sum`" in capsys.readouterr().out
 
 
 def test_check_prints_an_error_and_exits_with_1(script, capsys):

@@ -241,7 +241,7 @@ def test_a_bound_between_drawn_numbers_that_is_not_round_is_no_lead():
 
 def test_a_bound_between_near_numbers_is_named_in_two_digits():
     x = np.linspace(-90, 90, 901, dtype=np.float32)
-    words = "wrong where x lies between about -85 and about -21;"
+    words = "where x lies between about -85 and about -21 are wrong"
     assert words in condition(x, (x > -85.3) & (x < -21.3))
 
 
