@@ -255,3 +255,9 @@ def test_difference_since_the_first_update_is_named():
 def test_number_of_ranks_is_refused(ranks):
     with pytest.raises(ValueError, match=f"expected 2 to 8 ranks, got {ranks}"):
         parallel.check(print, ranks)
+
+
+def test_sum_of_unequal_parts_is_not_called_a_mean():
+    wrong = MISTAKES["sum_of_unequal_parts-unequal-parts"]
+    (finding,) = parallel.check(wrong.program, ranks=3).findings
+    assert "is the sum over the ranks, which nothing divides, but their parts" in finding.message

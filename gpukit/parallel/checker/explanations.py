@@ -202,12 +202,18 @@ def unequal_parts(case: Case) -> Finding | None:
     if len(columns) <= columns.shape[1] or weights.min() <= 0 or np.ptp(used) > 0.01 * used.max():
         return None
     sizes = " : ".join(number(w / weights.min()) for w in weights)
+    times = float(used.sum())
+    what = "the mean over the ranks with equal weights"
+    if abs(times - 1) > 0.01:
+        what = f"{number(times)} times {what}"
+        if abs(float(used.mean()) - 1) < 0.01:
+            what = "the sum over the ranks, which nothing divides"
     return say(
         "unequal-parts",
         case,
-        f"{gradient(case)} is the mean over the ranks with equal weights, but their parts of the "
-        f"batch have sizes in the proportion {sizes} on {ranks_in_words(case.ranks)}: examples of "
-        "a smaller part count more than others.",
+        f"{gradient(case)} is {what}, but their parts of the batch have sizes in the proportion "
+        f"{sizes} on {ranks_in_words(case.ranks)}: examples of a smaller part count more than "
+        "others.",
         "Weight each rank's mean by its number of examples: multiply the gradient of the loss by "
         "it, and divide the sum by the number of examples of all ranks. `DataParallel` does so.",
         case.place,

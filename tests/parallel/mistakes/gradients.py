@@ -244,6 +244,23 @@ Averages the means of parts of 9, 9 and 8 examples with equal weights.
     size=3,
 )
 mistake(
+    programs.by_hand,
+    "sum_of_unequal_parts",
+    "unequal-parts",
+    """
+Adds up the means of parts of 9, 9 and 8 examples and divides by nothing.
+-        sums = parameters.grad.copy_to_host() * np.float32(len(mine))
+-        world.all_reduce(sums, name="gradients")
+-        parameters.grad.copy_to_device(sums / np.float32(N))
++        sums = parameters.grad.copy_to_host()
++        world.all_reduce(sums, name="gradients")  # BUG
++        parameters.grad.copy_to_device(sums)
+""",
+    parameters=("0.weight",),
+    ranks=(0, 1, 2),
+    size=3,
+)
+mistake(
     programs.in_place,
     "same_examples",
     "same-batch",
