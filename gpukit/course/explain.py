@@ -216,7 +216,8 @@ def outputs(wrong: list[str], right: list[str]) -> str:
     'Wrong: new_w. Right in all cases: new_m, new_v.'
     """
     if not right:
-        return f"All {len(wrong)} outputs are wrong." if len(wrong) > 1 else ""
+        all_of = "Both" if len(wrong) == 2 else f"All {len(wrong)}"
+        return f"{all_of} outputs are wrong." if len(wrong) > 1 else ""
     return f"Wrong: {', '.join(wrong)}. Right in all cases: {', '.join(right)}."
 
 
