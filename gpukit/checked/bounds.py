@@ -25,8 +25,9 @@ class Bound(NamedTuple):
     below only, and "loop" where the index runs through a range. It is "or" or "and" where the
     condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
     must hold, "and" in what must not. It is "outside" where the access runs only where a bound does
-    not hold, and "else" where it runs where not all of several conditions hold, so that none of
-    them bounds anything. Of what an index is computed of, "parts" is bounded, "offset"
+    not hold, "else" where it runs where not all of several conditions hold, so that none of them
+    bounds anything, and "whole" where the condition bounds a value computed from the index and
+    more, as `row * width + column`. Of what an index is computed of, "parts" is bounded, "offset"
     is bounded and something is added to it, and "free" is a number of the thread that nothing
     bounds. An index that is a quotient or a rest of what is bounded, or computed from some, is
     "made". It is "axis" where the condition compares it with the array's size along another axis.
@@ -81,7 +82,8 @@ class Bounds:
                     if kind := _turned(low, true, weak):
                         own.append(Bound(kind, line, text))
                 elif tree.reads(low) & names and not weak:
-                    kind = "offset" if _is_moved(index, low) else "parts"
+                    inside = isinstance(index, ast.Name) and index.id in tree.reads(low)
+                    kind = "whole" if inside else "offset" if _is_moved(index, low) else "parts"
                     parts.append(Bound(kind, line, text))
                     bounded |= tree.reads(low)
         if own:

@@ -70,7 +70,7 @@ class Flow:
             return None
         around = [s for s in _around(self.body, location.line) if _holds(s, other.line)]
         loops = [s for s in around if isinstance(s, (ast.For, ast.While))]
-        skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
+        skipped = [s for s in around if isinstance(s, ast.If) and self._varies(s.test)]
         waits = any(_waits(s.body) for s in loops[-1:])
         outside = not skipped or any(_holds(skipped[0], s.lineno) for s in loops)
         parts = not waits and any(self._parts(s) for s in loops[-1:])
@@ -95,7 +95,7 @@ class Flow:
         around = _around(self.body, location.line)
         for k, s in enumerate(around):
             is_if = isinstance(s, ast.If)
-            if any(map(self._uniformity.varies, tree.heads(s))) or (not is_if and self._parts(s)):
+            if any(map(self._varies, tree.heads(s))) or (not is_if and self._parts(s)):
                 loops = (o.lineno for o in around[k + 1 :] if isinstance(o, (ast.For, ast.While)))
                 kind = "if" if is_if else "loop"
                 return {"outer": kind, "outer_line": s.lineno, "inner": next(loops, 0)}
@@ -119,11 +119,16 @@ class Flow:
 
     def _parts(self, loop: ast.stmt) -> bool:
         """Tell whether the threads of a block may run different numbers of iterations of a loop."""
-        if any(map(self._uniformity.varies, tree.heads(loop))):
+        if any(map(self._varies, tree.heads(loop))):
             return True
         ifs = (s for s in tree.statements(loop.body) if isinstance(s, ast.If))  # type: ignore[attr-defined]
-        ways = (s for s in ifs if self._uniformity.varies(s.test))
+        ways = (s for s in ifs if self._varies(s.test))
         return any(tree.exits(block) for s in ways for block in tree.blocks(s))
+
+    def _varies(self, head: ast.expr) -> bool:
+        """Tell whether a value may differ between threads; a call of `cuda.grid` always does."""
+        calls = any(tree.intrinsic(n) in PLACES for n in ast.walk(head))
+        return calls or self._uniformity.varies(head)
 
     @functools.cached_property
     def _uniformity(self) -> Uniformity:

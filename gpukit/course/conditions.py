@@ -124,15 +124,18 @@ def _below(wrong: Array, right: Any) -> str:
 def _bound(at: Any, beside: Any) -> str:
     """Return a number that parts a wrong value from a right one, "" where many would.
 
-    >>> _bound(-21.1, -20.9), _bound(-20.9, -19.9), _bound(3.3, 2.7)
-    ('about -21', '-20', '')
+    >>> _bound(-21.1, -20.9), _bound(-20.9, -19.9), _bound(127.75, 127.25), _bound(3.3, 2.7)
+    ('about -21', '-20', 'about 127.5', '')
     """
     bound = _round(at, beside)
     if bound is not None:
         return _plain(bound)
     low, high = sorted(map(abs, (float(at), float(beside))))
     is_near = 0.01 < high < 1000 and high - low <= 0.05 * high
-    return f"about {(float(at) + float(beside)) / 2:.2g}" if is_near else ""
+    middle = (float(at) + float(beside)) / 2
+    shown = (float(f"{middle:.{digits}g}") for digits in range(2, 9))
+    between = (n for n in shown if low < abs(n) < high)
+    return f"about {_plain(next(between, middle))}" if is_near else ""
 
 
 def _round(at: Any, beside: Any) -> Any:

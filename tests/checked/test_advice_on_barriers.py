@@ -58,3 +58,15 @@ def test_all_threads_are_to_run_a_loop_with_a_barrier_the_same_number_of_times()
     assert (
         "the same number of times, with an `if` around what only some of them have to do" in advice
     )
+
+
+@cuda.jit
+def grid_stride_kernel(x, out):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        out[i] = x[i]
+        cuda.syncthreads()
+
+
+def test_a_grid_stride_loop_with_a_barrier_is_named():
+    line = grid_stride_kernel.py_func.__code__.co_firstlineno + 2
+    assert f"run the loop of line {line} the same number of times" in advice_to(grid_stride_kernel)

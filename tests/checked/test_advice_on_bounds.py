@@ -153,6 +153,21 @@ def fold_kernel(x, out):
         out[tid] = tile[tid] + tile[BLOCK - tid]
 
 
+@cuda.jit
+def flat_kernel(x, out):
+    column, row = cuda.grid(2)
+    if row * out.shape[1] + column < out.size:
+        out[row, column] = x[row]
+
+
+def test_advice_for_a_bound_of_the_flat_index_is_to_guard_the_index_itself():
+    x, out = ones(2), np.zeros((2, 1), np.float32)
+    advice = fixes(flat_kernel, (1, 1), x, out, block=(4, 2))["out-of-bounds"]
+    line = flat_kernel.py_func.__code__.co_firstlineno + 3
+    assert advice.startswith("guard the access with `if column < out.shape[1]:` as well: ")
+    assert f"in line {line} bounds a value computed from `column` and others" in advice
+
+
 def test_advice_for_a_shared_array_that_is_too_small_is_to_enlarge_it():
     advice = fixes(reverse_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
     assert advice.startswith("make tile larger")
@@ -322,4 +337,4 @@ def test_an_access_where_its_guard_does_not_hold_is_to_be_moved():
 def test_a_negated_condition_that_lets_one_too_many_pass_is_named():
     advice = outside(not_beyond_kernel, ones(BLOCK - 1), ones(BLOCK - 1))
     assert "`i > x.size` in line " in advice
-    assert advice.endswith(f"lets {BLOCK - 1} pass")
+    assert advice.endswith(f"lets {BLOCK - 1} through")

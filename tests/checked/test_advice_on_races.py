@@ -211,3 +211,28 @@ def test_an_atomic_maximum_with_the_element_itself_is_told_that_it_reads_it():
 
 def test_the_value_that_a_compare_and_swap_expects_is_not_to_be_left_out():
     assert "leave `free`" not in atomic_race(claim_kernel, np.zeros(4, np.int32))
+
+
+WIDE = 2 * BLOCK
+
+
+@cuda.jit
+def wide_tree_kernel(x, total):
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(WIDE, np.float32)
+    tile[t] = x[t]
+    cuda.syncthreads()
+    gap = WIDE // 2
+    while gap:
+        if t + gap < WIDE:
+            tile[t] += tile[t + gap]
+        cuda.syncthreads()
+        gap //= 2
+    if t == 0:
+        total[0] = tile[0]
+
+
+def test_advice_for_too_many_threads_of_a_tree_is_to_check_which_threads_write():
+    advice = fixes(wide_tree_kernel, 1, ones(WIDE), ones(1), block=WIDE)["shared-race"]
+    assert advice.startswith("check which threads write: the barrier in the loop separates its")
+    assert "no thread may write an element that another one reads" in advice

@@ -239,9 +239,9 @@ def test_a_bound_between_drawn_numbers_that_is_not_round_is_no_lead():
     assert condition(x * np.float32(1e6), x > 5.3) == ""
 
 
-def test_a_bound_between_near_numbers_is_named_in_two_digits():
+def test_a_bound_between_near_numbers_has_the_digits_that_part_them():
     x = np.linspace(-90, 90, 901, dtype=np.float32)
-    words = "where x lies between about -85 and about -21 are wrong"
+    words = "where x lies between about -85.3 and about -21.3 are wrong"
     assert words in condition(x, (x > -85.3) & (x < -21.3))
 
 

@@ -148,6 +148,11 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
             f"guard `{text}` {known} as well, with `if {text} < {size}:`: `{bound}` in line "
             f"{line} does not bound it; or fix the index, if you did not mean that element"
         )
+    if kind == "whole":
+        return (
+            f"{guard} as well: `{bound}` in line {line} bounds a value computed from `{text}` and "
+            f"others, so `{text}` alone can be {value}"
+        )
     hide = "another guard around the access would hide the mistake"
     if kind == "made":
         if text.isidentifier():

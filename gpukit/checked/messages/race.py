@@ -80,8 +80,9 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     split = f"read into a variable, call `{call}`, then write"
     if facts.get("waits", False) and facts.get("hazard") != "write-write":
         return (
-            f"{split}: the barrier in the loop orders its iterations, not the accesses of one "
-            "iteration"
+            "check which threads write: the barrier in the loop separates its iterations, and in "
+            "one iteration no thread may write an element that another one reads. Where both are "
+            f"meant, {split}"
         )
     if facts.get("hazard") == "write-write":
         return "let each thread write its own element, or accumulate with `cuda.atomic.add`; " + end

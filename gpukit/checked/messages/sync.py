@@ -31,9 +31,9 @@ def _all_reach(facts: Facts) -> str:
     line, inner = facts.get("outer_line", 0), facts.get("inner", 0)
     if not line:
         return (
-            "let all threads of the block reach it the same number of times: move it out of the "
-            "`if`; where it is in a loop inside the `if`, take the loop out of the `if`, and guard "
-            "loads and stores"
+            "let all threads of the block reach it the same number of times: outside of any `if` "
+            "that only some of them enter, and of any loop that some of them run more often than "
+            "others; guard loads and stores instead"
         )
     if facts.get("outer") == "loop":
         return (
