@@ -26,6 +26,7 @@ from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.learning import LiveLoss, confusion, grid, loss_curve, loss_curve_in_words
 from gpukit.draw.machines import computer, zoom
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
+from gpukit.draw.messages import message_chart, message_chart_in_words
 from gpukit.draw.paths import field, paths
 from gpukit.draw.patterns import block_3d, grid_stride, warp_turns
 from gpukit.draw.pictures import counts, curve, images, matrix, photo
@@ -78,6 +79,8 @@ __all__ = [
     "memory_bars",
     "memory_bars_in_words",
     "memory_explorer",
+    "message_chart",
+    "message_chart_in_words",
     "over_time",
     "paths",
     "photo",

@@ -39,6 +39,14 @@ class Span(NamedTuple):
     end: float
 
 
+class Message(NamedTuple):
+    """A message on the link of a rank, from start to end in seconds, and its bytes."""
+
+    start: float
+    end: float
+    nbytes: int
+
+
 class Clock(Protocol):
     """The time of a rank."""
 
@@ -83,10 +91,13 @@ class Paces:
         self.clock, self.link = clock, link
         self.free = clock.now()  # since when the link has nothing to send
         self.due: list[float] = []
+        self.messages: list[Message] = []
 
     def occupy(self, nbytes: int) -> float:
         """Put a message into the link's queue; return when it arrives."""
-        self.free = max(self.free, self.clock.now()) + float(self.link.seconds(nbytes))
+        start = max(self.free, self.clock.now())
+        self.free = start + float(self.link.seconds(nbytes))
+        self.messages.append(Message(start, self.free, nbytes))
         return self.free
 
     def reached(self, moment: float) -> bool:
@@ -229,6 +240,7 @@ class SlowMotion:
                 f"{algorithm!r}."
             )
         is_virtual = group.transport.name == "virtual"
+        self.let_others_run = getattr(group.transport, "let_others_run", None)
         self.clock: Clock = VirtualClock() if is_virtual else RealClock()
         self.paces = Paces(self.clock, link)
         self.group = Group(
@@ -242,6 +254,14 @@ class SlowMotion:
         """Return the seconds since the beginning."""
         return self.clock.now() - self.begun
 
+    @property
+    def sent(self) -> list[Message]:
+        """What this rank has sent, with times since the beginning."""
+        return [
+            Message(start - self.begun, end - self.begun, nbytes)
+            for start, end, nbytes in self.paces.messages
+        ]
+
     @contextmanager
     def compute(self, seconds: float, label: str = "") -> Iterator[None]:
         """Let the body of a `with` block take so many seconds of this rank's time."""
@@ -249,6 +269,9 @@ class SlowMotion:
         yield
         while self.clock.now() < start + seconds:
             self.clock.wait(start + seconds)
+        # A virtual rank takes no time to compute: the others must get theirs to send meanwhile.
+        if self.let_others_run is not None:
+            self.let_others_run()
         self.spans.append(Span(label, start - self.begun, self.clock.now() - self.begun))
 
     def timeline(self) -> list[list[Span]]:

@@ -164,3 +164,52 @@ def test_processes_take_at_least_the_stated_time():
     found = json.loads(text.getvalue())
     assert found["sum"] == 3
     assert found["seconds"] >= found["expected"]
+
+
+def overlapping(buckets, pieces=32):
+    """Return a backward pass of 80 ms that starts an all-reduce whenever a bucket is full."""
+
+    def body(slow):
+        parts, works = np.split(np.ones(512_000, np.float32), buckets), []
+        for piece in range(1, pieces + 1):
+            with slow.compute(0.08 / pieces):
+                pass
+            while len(works) < piece * buckets // pieces:
+                works.append(slow.group.iall_reduce(parts[len(works)]))
+            for work in works:
+                work.done()
+        for work in works:
+            work.wait()
+
+    return body
+
+
+@pytest.mark.parametrize("buckets", [1, 2])
+def test_virtual_ranks_send_while_they_compute(buckets):
+    expected = cost_model.data_parallel_step(
+        0.0,
+        0.08,
+        [2_048_000 / buckets] * buckets,
+        lambda nbytes: cost_model.ring_all_reduce(LINK, 4, nbytes),
+    )
+    seconds = max(time for _, time in slowly(overlapping(buckets), 4))
+    assert seconds == pytest.approx(expected.seconds, rel=0.02)
+
+
+def test_messages_that_a_rank_has_sent_have_times_and_bytes():
+    def body(slow):
+        array = np.zeros(25_000, np.float32)
+        if slow.group.rank == 0:
+            for _ in range(2):
+                slow.group.send(array, 1)
+        else:
+            for _ in range(2):
+                slow.group.recv(array, 0)
+        return slow.sent
+
+    (sent, _), (received, _) = slowly(body, 2)
+    assert received == []
+    assert [nbytes for *_, nbytes in sent] == [100_000] * 2
+    assert np.array([times[:2] for times in sent]) == pytest.approx(
+        np.array([[0, 3e-3], [3e-3, 6e-3]])
+    )
