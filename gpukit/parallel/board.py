@@ -55,6 +55,9 @@ class Records(Protocol):
     def claim(self) -> bool:
         """Return True for the first caller among all ranks, which reports the failure."""
 
+    def report(self, sentence: str) -> None:
+        """Keep what the first caller says, should its output be lost."""
+
 
 class Memory:
     """The records of ranks in one process."""
@@ -74,6 +77,9 @@ class Memory:
         """Return True for the first caller."""
         first, self.claimed = not self.claimed, True
         return first
+
+    def report(self, sentence: str) -> None:
+        """Do nothing: output within a process is not lost."""
 
 
 class Board:
@@ -125,6 +131,10 @@ class Board:
         except FileExistsError:
             return False
         return True
+
+    def report(self, sentence: str) -> None:
+        """Write the sentence where the launcher reads it: ending the ranks may discard output."""
+        Path(f"{self.path}.failed").write_text(sentence, encoding="utf-8")
 
 
 def _remove(path: Path) -> None:

@@ -32,7 +32,9 @@ def install(world: Any, mpi: Any) -> None:
         if world.records.claim():
             if os.environ.get(VARIABLE):
                 before(kind, error, trace)
-            sys.stderr.write(f"{sentence(world, error)}\n")
+            words = sentence(world, error)
+            world.records.report(words)
+            sys.stderr.write(f"{words}\n")
             sys.stderr.flush()
         else:
             time.sleep(ENDED_WITHIN)

@@ -29,6 +29,7 @@ _ABORT = re.compile(r"Abort\(\d+\) on node|internal ABORT")
 _PROCESS = re.compile(r"=   PID (\d+) RUNNING")
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _EXIT = re.compile(r"=   EXIT CODE: (\d+)")
+_PREFIX = "gpukit: "  # of the sentence in which a rank reports a failure
 
 
 class Outcome:
@@ -85,9 +86,13 @@ def run(
             start_new_session=True,
         )
         banner: list[str] = []
+        copied: list[str] = []
         readers = [
-            threading.Thread(target=_copy, args=(process.stdout, output or sys.stdout, banner)),
-            threading.Thread(target=_copy, args=(process.stderr, errors or sys.stderr, banner)),
+            threading.Thread(target=_copy, args=(source, to, banner, copied))
+            for source, to in (
+                (process.stdout, output or sys.stdout),
+                (process.stderr, errors or sys.stderr),
+            )
         ]
         try:
             with _ended_by(*_ENDS):
@@ -101,10 +106,12 @@ def run(
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
-        reported = Path(f"{path}.failed").exists()
-        return Outcome(
-            code, "" if reported or not code else _sentence(records, ranks, banner, code)
-        )
+        report = Path(f"{path}.failed")
+        if report.exists():
+            said = report.read_text(encoding="utf-8")
+            is_lost = said and said.splitlines()[0] not in "".join(copied)
+            return Outcome(code, " ".join(said.removeprefix(_PREFIX).split()) if is_lost else "")
+        return Outcome(code, _sentence(records, ranks, banner, code) if code else "")
 
 
 @contextlib.contextmanager
@@ -128,12 +135,14 @@ def _ended_by(*numbers: int) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _copy(source: IO[str] | None, to: Any, banner: list[str]) -> None:
+def _copy(source: IO[str] | None, to: Any, banner: list[str], copied: list[str]) -> None:
     """Copy lines as they come, those of MPICH about an end aside."""
     for line in source or ():
         if _BANNER.match(line) or _ABORT.match(line):
             banner.append(line)
         else:
+            if line.startswith(_PREFIX):
+                copied.append(line)
             to.write(line)
             to.flush()
 

@@ -48,6 +48,20 @@ def test_failure_ends_all_ranks_with_one_sentence(kind):
 
 
 @pytest.mark.slow
+def test_sentence_whose_output_is_lost_is_that_of_the_launcher(tmp_path):
+    script = tmp_path / "silent.py"
+    script.write_text(
+        "import os\nfrom gpukit import parallel\nworld = parallel.World()\n"
+        "if world.rank == 1 and world.records.claim():\n"
+        "    world.records.report('gpukit: rank 1 has failed.')\n"
+        "    os._exit(1)\n"
+        "world.barrier()\n"
+    )
+    code, text = run(2, str(script))
+    assert (code, text) == (1, "rank 1 has failed.")
+
+
+@pytest.mark.slow
 def test_exit_code_of_the_program_is_that_of_the_launcher():
     assert run(2, str(PROGRAMS / "failing.py"), "exit") == (5, "")
 
