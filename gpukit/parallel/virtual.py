@@ -292,7 +292,7 @@ def run(
         turns.wait(rank)
         transport = wrap(VirtualTransport(exchange, rank, rank, ranks))
         world = build(World, transport, records, REASON)
-        world.deadline = float("inf")
+        world.deadline = world.grace = float("inf")
         current.set(world)
         try:
             if not errors:

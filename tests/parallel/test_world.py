@@ -1,13 +1,16 @@
 """Ranks and what they exchange, on virtual ranks, alone, and between processes by MPI."""
 
 import io
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpukit import errors, parallel
 from gpukit.parallel import launcher, virtual
+from gpukit.parallel import world as world_module
 from tests.parallel import exchanges
 
 SCRIPT = str(Path(exchanges.__file__))
@@ -146,3 +149,23 @@ def test_message_of_another_shape_is_refused():
         "rank 0 has sent (3,) float64 with tag 0, but rank 0 receives it into (4,) float64"
         in str(raised(function, 1, ValueError))
     )
+
+
+def test_virtual_ranks_wait_however_long_after_another_has_left(monkeypatch):
+    seconds = itertools.count(0, 1000)
+    monkeypatch.setattr(world_module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+
+    def body(world):
+        array = np.full(1, world.rank + 1.0)
+        if world.rank == 0:
+            world.iall_reduce(array)  # and leaves
+        elif world.rank == 1:
+            world.recv(np.empty(1), 2)  # rank 2 sends after its turn
+            world.all_reduce(array)
+        else:
+            work = world.iall_reduce(array)
+            world.send(np.empty(1), 1)
+            work.wait()
+        return array[0]
+
+    assert virtual.run(body, 3)[1:] == [6, 6]
