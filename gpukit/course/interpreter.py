@@ -63,7 +63,7 @@ def launch(text: str, entry: str, case: Case) -> dict[str, Array] | None:
 
     None where the kernel raises, such as at an index outside an array, or does not end.
     """
-    args = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in case.args.items()}
+    args = {k: _stored(v.copy()) if isinstance(v, np.ndarray) else v for k, v in case.args.items()}
     try:
         with np.errstate(all="ignore"):
             cuda = _Cuda(case)
@@ -74,11 +74,12 @@ def launch(text: str, entry: str, case: Case) -> dict[str, Array] | None:
 
 
 def _loaded(text: str, entry: str, cuda: _Cuda) -> Callable[..., Any]:
-    """Return the function of a kernel, with `cuda` and functions of float32 in its globals."""
+    """Return the function of a kernel, with `cuda`, `dot4` and functions of float32 in globals."""
     tree = ast.fix_missing_locations(_Waiting().visit(ast.parse(text)))
     functions = {name: getattr(np, name) for name in _MATH}
     names = {
         "cuda": cuda,
+        "dot4": _dot4,
         "math": types.SimpleNamespace(**functions, inf=np.inf, nan=np.nan, pi=np.pi),
     }
     exec(compile(tree, "<a mistake>", "exec"), names)
@@ -212,10 +213,28 @@ def _dim(size: int | tuple[int, ...]) -> Dim:
     return Dim(*(*given, 1, 1)[:3])
 
 
+def _dot4(a: Any, b: Any, c: Any) -> np.int32:
+    """Return what `gpukit.primitives.dot4` does."""
+    x, y = (np.array([word], np.int32).view(np.int8).astype(np.int32) for word in (a, b))
+    return np.int32(c + np.dot(x, y))
+
+
 def _poisoned(shape: Any, dtype: Any) -> Array:
     array = np.empty(shape, dtype)
     array.view(np.uint8)[...] = 0xFF if array.dtype.kind in "fc" else 0x7E
-    return array
+    return _stored(array)
+
+
+class _Wrapping(np.ndarray[Any, Any]):
+    """An array of integers in which a number that is too large wraps around, as in a kernel."""
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, np.asarray(value).astype(self.dtype))
+
+
+def _stored(array: Array) -> Array:
+    """Return an array whose elements are stored as a kernel stores them; NumPy raises instead."""
+    return array.view(_Wrapping) if array.dtype.kind in "iu" else array
 
 
 def _atomic(join: np.ufunc) -> Callable[[Array, Any, Any], Any]:
