@@ -1,0 +1,41 @@
+"""Cases of quantization: rows with the largest magnitude above, below and at 0, ragged columns."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK = 128
+# Rows and columns.
+SHAPES = {
+    "a column for each thread": (4, BLOCK),
+    "one number": (1, 1),
+    "one column more": (4, BLOCK + 1),
+    "one column less": (5, BLOCK - 1),
+    "one column": (9, 1),
+    "two primes": (7, 83),
+    "many rows": (16, 264),
+}
+
+
+def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
+    """Return the case of rows x cols numbers; every second row has its largest below 0."""
+    x = rng.normal(0.1, 1, (rows, cols))
+    sign = np.where(np.arange(rows) % 2, 1, -1)
+    x[np.arange(rows), rng.integers(0, cols, rows)] = sign * (1.5 + np.abs(x).max(axis=1))
+    x *= np.resize([0.02, 1, 30], rows)[:, None]
+    x[4::7] = 0
+    largest = np.abs(x).max(axis=1, keepdims=True)
+    unit = np.where(largest > 0, largest / 127, 1)
+    quotient = x / unit
+    # Nothing near a boundary between two integers, nor at one beside it.
+    near = np.abs(quotient - np.floor(quotient) - 0.5) < 0.05
+    x = np.where(near, (quotient + 0.15) * unit, x).astype(np.float32)
+    scale = unit[:, 0].astype(np.float32)
+    q = np.rint(x / scale[:, None].astype(np.float64)).astype(np.int8)
+    return Case(
+        args={"x": x, "scale": poison(rows), "q": poison((rows, cols), np.int8)},
+        grid=rows,
+        block=BLOCK,
+        expected={"scale": scale, "q": q},
+        per="block",
+    )
