@@ -22,6 +22,7 @@ from gpukit.draw.explorers import (
     memory_explorer,
     pipeline_explorer,
 )
+from gpukit.draw.formats import bits, magnitudes
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.learning import LiveLoss, confusion, grid, loss_curve, loss_curve_in_words
 from gpukit.draw.machines import computer, zoom
@@ -53,6 +54,7 @@ __all__ = [
     "bank_map",
     "bank_map_in_words",
     "bars",
+    "bits",
     "block_3d",
     "bytes_moved",
     "chain_and_tree",
@@ -74,6 +76,7 @@ __all__ = [
     "looks",
     "loss_curve",
     "loss_curve_in_words",
+    "magnitudes",
     "matrix",
     "memories",
     "memory_bars",
