@@ -41,7 +41,8 @@ class Call:
             word = {"send": "to", "recv": "from"}.get(self.operation, "with root")
             words.append(f"{word} rank {self.peer}")
         if self.file:
-            words.append(f"({errors.place(Path(self.file).name, self.line)})")
+            place = errors.place(self.file, self.line)  # a cell of a notebook, or a path
+            words.append(f"({place.removeprefix(f'{Path(self.file).parent}{os.sep}')})")
         return " ".join(words)
 
 
