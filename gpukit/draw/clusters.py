@@ -37,11 +37,14 @@ _COMPUTE: dict[str, Any] = {"fc": style.SKY, "ec": style.INK, "lw": 0.7}
 # ---- scaling -------------------------------------------------------------------------------------
 
 
-def scaling_curve(predictions: Curves, published: Points, *, title: str) -> Figure:
+def scaling_curve(
+    predictions: Curves, published: Points, *, title: str, marks: str = "published"
+) -> Figure:
     """Draw efficiencies over numbers of devices: predictions as bands, published figures as marks.
 
     A prediction is (devices, low, high), a published series (devices, efficiencies). The efficiency
-    is 1 where devices double the speed whenever they double.
+    is 1 where devices double the speed whenever they double. `marks` says what the figures are, if
+    they are not published: "measured".
     """
     _some("scaling_curve", predictions, len(LOOKS))
     with style.house():
@@ -65,7 +68,7 @@ def scaling_curve(predictions: Curves, published: Points, *, title: str) -> Figu
                 ms=9,
                 ls="",
                 zorder=4,
-                label=f"{name}, published",
+                label=f"{name}, {marks}",
             )
         axes.set_xscale("log", base=2)
         axes.set_ylim(0, 1.06)
@@ -82,7 +85,9 @@ def scaling_curve(predictions: Curves, published: Points, *, title: str) -> Figu
     return fig
 
 
-def scaling_curve_in_words(predictions: Curves, published: Points) -> str:
+def scaling_curve_in_words(
+    predictions: Curves, published: Points, *, marks: str = "published"
+) -> str:
     """Say what `scaling_curve` draws, for its alt text."""
     words = "Efficiency over the number of devices."
     for name, (devices, low, high) in predictions.items():
@@ -94,7 +99,7 @@ def scaling_curve_in_words(predictions: Curves, published: Points) -> str:
         words += f" The model predicts {ends} for {name} on {devices[-1]:,} devices"
         if name in published:
             there, values = published[name]
-            words += f"; published are {values[-1]:.0%} on {there[-1]:,}"
+            words += f"; {marks} are {values[-1]:.0%} on {there[-1]:,}"
         words += "."
     return words
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from gpukit.draw import style
 
@@ -29,7 +29,7 @@ def message_chart(links: Links, *, title: str) -> Figure:
     unit, name = (1e-3, "ms") if last < 1 else (1.0, "s")
     ranks = max(map(len, links.values()))
     with style.house():
-        height = (0.16 * ranks + 0.75) * len(links) + 0.9
+        height = (0.16 * ranks + 0.75) * len(links) + 1.2
         fig, panels = style.figure(9.4, height, len(links), 1, squeeze=False, sharex=True)
         for axes, (algorithm, rows) in zip(panels[:, 0], links.items(), strict=True):
             for rank, row in enumerate(rows):
@@ -45,7 +45,11 @@ def message_chart(links: Links, *, title: str) -> Figure:
             axes.tick_params(axis="y", length=0)
             axes.set_ylabel("rank")
         panels[-1, 0].set_xlabel(f"time in {name}; a box is a message on the link of its sender")
-        fig.suptitle(title)
+        fig.suptitle(title, x=0.01, ha="left", fontsize=13, weight="bold")
+        keys = [Patch(label="largest messages", **_FULL)]
+        if any(nbytes < most for rows in links.values() for row in rows for *_, nbytes in row):
+            keys.append(Patch(label="smaller messages", **_PART))
+        style.legend(fig, handles=keys, ncols=2)
     return fig
 
 
