@@ -65,14 +65,14 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --onl
 
 $(LAB): $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing gpukit and JupyterLab into $(VENV): some minutes the first time"
-	@$(INSTALL) --editable '.[lab]'
+	@$(INSTALL) --editable '.[lab,parallel]'
 	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
 	@$(BIN)/python -c "from gpukit.checked.engine import entries; entries.compile_all()"
 	@touch $@
 
 $(READY): $(LAB)
 	@echo "Installing what the tests need"
-	@$(INSTALL) --editable '.[lab,test,dev]'
+	@$(INSTALL) --editable '.[lab,parallel,test,dev]'
 	@touch $@
 
 $(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml

@@ -58,12 +58,12 @@ def extras(output):
     return set(",".join(re.findall(r"--editable '\.\[([\w,]*)\]'", output)).split(",")) - {""}
 
 
-def test_make_lab_installs_the_lab_extra_only(clone):
-    assert extras(clone("--dry-run", "lab")) == {"lab"}
+def test_make_lab_installs_what_the_lessons_need_only(clone):
+    assert extras(clone("--dry-run", "lab")) == {"lab", "parallel"}
 
 
 def test_make_test_also_installs_the_extras_for_tests(clone):
-    assert extras(clone("--dry-run", "test")) == {"lab", "test", "dev"}
+    assert extras(clone("--dry-run", "test")) == {"lab", "parallel", "test", "dev"}
 
 
 def test_make_help_names_clean(clone):
