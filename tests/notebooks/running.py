@@ -3,6 +3,7 @@
 nbformat takes three seconds to import, which the tests of exercises need not wait for.
 """
 
+import ast
 import os
 import re
 import shutil
@@ -43,7 +44,14 @@ def exercise_of(cell):
 def code_of(name, file):
     """Return the code of an exercise's `starter` or `solution` below its imports."""
     (path,) = (ROOT / "exercises").glob(f"*/{name}/{file}.py")
-    return path.read_text(encoding="utf-8").partition("from gpukit import cuda\n")[2].strip("\n")
+    text = path.read_text(encoding="utf-8")
+    head = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    ]
+    return "\n".join(text.splitlines()[head[-1].end_lineno :]).strip("\n")
 
 
 def with_solutions(notebook):
