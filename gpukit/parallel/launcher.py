@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -94,15 +95,18 @@ def run(
                 (process.stderr, errors or sys.stderr),
             )
         ]
+        watch = _Watch(records, ranks)
         try:
             with _ended_by(*_ENDS):
-                for reader in readers:
-                    reader.start()
+                for thread in (*readers, watch):
+                    thread.start()
                 code = _wait(process, Path(f"{path}.failed"))
         finally:
             _end(process)
-            for reader in readers:
-                reader.join()
+            watch.over.set()
+            for thread in (*readers, watch):
+                if thread.ident is not None:
+                    thread.join()
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
@@ -111,7 +115,44 @@ def run(
             said = report.read_text(encoding="utf-8")
             is_lost = said and said.splitlines()[0] not in "".join(copied)
             return Outcome(code, " ".join(said.removeprefix(_PREFIX).split()) if is_lost else "")
-        return Outcome(code, _sentence(records, ranks, banner, code) if code else "")
+        return Outcome(code, _sentence(records, ranks, banner, code, watch.ended) if code else "")
+
+
+class _Watch(threading.Thread):
+    """Waits for the first rank that ends without leaving: MPICH ends the others at once.
+
+    `ended` are those found at that moment, one unless the machine is very busy. Linux only.
+    """
+
+    def __init__(self, records: board.Board, ranks: int) -> None:
+        super().__init__(daemon=True)
+        self.records, self.ranks = records, ranks
+        self.over = threading.Event()
+        self.ended: list[int] = []
+
+    def run(self) -> None:
+        """Wait until a rank ends, or all of it is over."""
+        if not hasattr(os, "pidfd_open"):
+            return
+        files: dict[int, int] = {}
+        poll = select.poll()
+        try:
+            while not self.over.is_set() and not self.ended:
+                for rank in set(range(self.ranks)) - set(files.values()):
+                    process = self.records.read(rank).process
+                    with contextlib.suppress(OSError):
+                        if process:
+                            file = os.pidfd_open(process)
+                            files[file] = rank
+                            poll.register(file, select.POLLIN)
+                gone = [files[file] for file, _ in poll.poll(20)]
+                left = (board.LEFT, board.FAILED)
+                self.ended = [r for r in gone if self.records.read(r).state not in left]
+                for file in [file for file, rank in files.items() if rank in gone]:
+                    poll.unregister(file)
+        finally:
+            for file in files:
+                os.close(file)
 
 
 @contextlib.contextmanager
@@ -174,7 +215,9 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) -> str:
+def _sentence(
+    records: board.Board, ranks: int, banner: list[str], code: int, ended: list[int]
+) -> str:
     """Return which rank ended without a word, "" where the program itself ended with this code."""
     if ranks == 1:  # without a launcher; Python has printed an error of the program
         return f"rank 0 of 1 {_signalled(-code)}." if code < 0 else ""
@@ -185,6 +228,8 @@ def _sentence(records: board.Board, ranks: int, banner: list[str], code: int) ->
     process, exited = _PROCESS.search(text), _EXIT.search(text)
     number = int(process[1]) if process else -1
     found = [rank for rank, entry in enumerate(entries) if entry.process == number]
+    if len(ended) == 1:  # the banner may name one that MPICH has ended
+        found = ended
     status = int(exited[1]) if exited else code
     how = f"exited with code {status}"
     if process and status in signal.Signals.__members__.values():

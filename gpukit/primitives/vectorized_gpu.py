@@ -25,7 +25,7 @@ def _require(array: Any, k: Any) -> None:
         types.float32,
         "C",
     ):
-        raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
+        raise TypingError(f"float4 access needs a contiguous float32 vector, not {array}")
     if not isinstance(k, types.Integer):
         raise TypingError(f"the index of four elements must be an integer, not {k}")
 

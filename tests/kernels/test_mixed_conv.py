@@ -7,7 +7,7 @@ import gpukit
 from gpukit import cuda
 from gpukit.kernels import conv
 from gpukit.kernels.conv import by_columns, mixed
-from tests.kernels.convolutions import CASES, absolute, by_the_formula
+from tests.kernels.convolutions import CASES, absolute, conv_by_formula
 from tests.kernels.counts import cost_of
 
 TILE = mixed.TILE
@@ -35,7 +35,7 @@ def arrays(layer, dtype, signed):
 def test_convolution_is_the_formula_on_rounded_numbers(layer, dtype, signed, assert_close):
     x, w, bias, moves = arrays(layer, dtype, signed)
     made = gpukit.mixed_conv2d(x, w, bias, *moves)
-    right = by_the_formula(wide(x), wide(w), bias, *moves[:3])
+    right = conv_by_formula(wide(x), wide(w), bias, *moves[:3])
     magnitude = absolute(wide(x), wide(w), bias, *moves[:3])
     assert_close(made, right, magnitude=magnitude, length=w[0].size)
 

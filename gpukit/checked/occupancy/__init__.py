@@ -109,7 +109,7 @@ def occupancy(
 
     >>> from gpukit.checked.gpus import find
     >>> print(occupancy(find("T4"), threads=256, registers=65))
-    T4: 3 blocks per SM, 24 of 32 warps, 75 %. Limited by registers: 65 per thread leave space for \
+    T4: 3 blocks per SM, 24 of 32 warps, 75 %. Limited by registers: 65 per thread leave room for \
 28 warps, which is 3 blocks of 8 warps
     """
     threads = _whole("threads", threads, 1)
