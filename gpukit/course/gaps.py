@@ -109,8 +109,9 @@ _GIVES = {
     3: "returns column, row and plane",
 }
 _EXCHANGED = {
-    2: "Rows and columns are swapped: x is the column, y the row.",
-    3: "The axes are swapped: x is the column, y the row, z the plane.",
+    2: "Rows and columns are swapped, in the index or in its guard: x is the column, y the row.",
+    3: "The axes are swapped, in the index or in its guard: x is the column, y the row, "
+    "z the plane.",
 }
 
 

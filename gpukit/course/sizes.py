@@ -34,7 +34,7 @@ def telling(wrong: Sequence[Case], right: Sequence[Case]) -> str:
     if not found:
         return ""
     _, words = max(found, key=lambda each: each[0])
-    return f"The answer is right {words}."
+    return f"In the cases tried, the answer is right {words}."
 
 
 def _sizes(case: Case) -> dict[str, float]:

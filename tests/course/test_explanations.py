@@ -70,7 +70,7 @@ def test_reads_of_the_remainder_of_a_tile_are_counted(attempt):
             ("(k_size + TILE - 1) // TILE", "k_size // TILE"), ("        out[row, col] = acc", REST)
         ),
     )
-    assert report.why.startswith("Almost right:  ")
+    assert report.why.startswith("Almost right: ")
     assert "reads of a per element; required: at most 4" in report.why
 
 
@@ -83,14 +83,13 @@ REST = """        for k in range(k_size // TILE * TILE, k_size):
 def test_the_smallest_failing_size_is_named(attempt):
     once = [("for b in range(x.shape[0]):", "for b in range(0, x.shape[0], 2):")]
     report = attempt("gradcheck", edit(*once))
-    words = "The answer is right where x.shape[0] is 1, and wrong where it is 2 or more."
-    assert report.why.startswith(words)
+    assert report.why.startswith("In the cases tried, the answer is right where x.shape[0] is 1, ")
 
 
 @pytest.mark.slow
 def test_a_guard_is_not_advised_for_a_wrongly_computed_index(attempt):
     report = attempt("im2col", edit(("tap // k_cols % k_rows", "tap // k_cols")))
-    assert "how `row + m` is computed (it is" in report.why
+    assert "check each part of `row + m`, which is out of range (it is" in report.why
     assert "`m = tap // k_cols` in line" in report.why
     assert "another guard around the access would hide the mistake" in report.why
 

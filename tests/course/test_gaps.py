@@ -74,8 +74,9 @@ def test_the_wrong_axis_is_named(mask, words):
 
 def test_swapped_axes_are_recognised_in_a_mirrored_image():
     mask = COL >= 83 - 64
-    assert "Rows and columns are swapped: x is the column, y the row." in gaps.sentences(
-        MATRIX, mask
+    assert (
+        "Rows and columns are swapped, in the index or in its guard: x is the column, y the row."
+        in gaps.sentences(MATRIX, mask)
     )
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from gpukit.course import Case, sizes
 
+RIGHT = "In the cases tried, the answer is right"
+
 
 def of(*shapes, step=1):
     return [Case({"x": np.zeros(shape), "step": step}, 1, 32, {}) for shape in shapes]
@@ -12,15 +14,12 @@ def of(*shapes, step=1):
 
 def test_the_smallest_wrong_size_is_named():
     words = sizes.telling(of((4, 17), (9, 31)), of((4, 16), (9, 3)))
-    assert (
-        words
-        == "The answer is right where x.shape[1] is at most 16, and wrong where it is 17 or more."
-    )
+    assert words == f"{RIGHT} where x.shape[1] is at most 16, and wrong where it is 17 or more."
 
 
 def test_a_scalar_argument_is_named():
     words = sizes.telling(of((4, 17), (9, 31), step=2), of((4, 17), (9, 3)))
-    assert words == "The answer is right where step is 1, and wrong where it is 2 or more."
+    assert words == f"{RIGHT} where step is 1, and wrong where it is 2 or more."
 
 
 def test_the_size_with_the_narrowest_gap_is_named():
@@ -29,7 +28,7 @@ def test_the_size_with_the_narrowest_gap_is_named():
 
 def test_multiples_that_are_right_are_named():
     words = sizes.telling(of((4, 17), (9, 31)), of((4, 16), (9, 48)))
-    assert words == "The answer is right where x.shape[1] is a multiple of 16, and wrong elsewhere."
+    assert words == f"{RIGHT} where x.shape[1] is a multiple of 16, and wrong elsewhere."
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,9 @@ def test_new_arrays_are_aligned():
     ids=["float64", "a matrix", "every second element"],
 )
 def test_arrays_other_than_contiguous_float32_vectors_are_refused(x):
-    with pytest.raises(errors.KernelTypeError, match="needs a contiguous float32 vector, not array"):
+    with pytest.raises(
+        errors.KernelTypeError, match="needs a contiguous float32 vector, not array"
+    ):
         reverse_kernel[1, 32](x, np.empty(128, np.float32))
 
 

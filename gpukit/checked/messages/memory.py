@@ -127,14 +127,15 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         )
     if kind == "axis":
         return (
-            f"fix the index, or remove the access: `{bound}` in line {line} bounds `{text}` by "
-            f"another axis of {facts.array}, and a guard with `{size}` would skip the elements "
-            "beyond it"
+            f"check which axis `{text}` runs along, and from which axis its bound is taken: "
+            f"`{bound}` in line {line} bounds it by another axis of {facts.array} than the one "
+            f"that it indexes; a guard with `{size}` would only skip the elements beyond it"
         )
     if kind == "other" and facts.get("several_axes", False):
         return (
-            f"fix the index if another variable belongs to this axis, whose size is {n}; "
-            f"`{text}` is {value} here, and `{bound}` in line {line} bounds it by something else"
+            f"fix the index if another variable belongs to this axis, whose size is {n}; if "
+            f"`{text}` does, bound it by `{size}`: it is {value} here, and `{bound}` in line "
+            f"{line} bounds it by something else"
         )
     if kind == "other":
         return f"{guard}: `{bound}` in line {line} bounds it by something else"
@@ -157,7 +158,10 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     if kind == "made":
         if text.isidentifier():
             return f"check `{bound}` in line {line} {known}: {hide}"
-        return f"check how `{text}` is computed {known} from `{bound}` in line {line}; {hide}"
+        return (
+            f"check each part of `{text}`, which is out of range {known}, and how it is computed, "
+            f"such as `{bound}` in line {line}; {hide}"
+        )
     return f"check `{bound}` in line {line} and how `{text}` is computed {known}; {hide}"
 
 
