@@ -14,7 +14,7 @@ import pytest
 
 from gpukit import draw, nn
 from gpukit.checked import player
-from gpukit.cli import watch
+from gpukit.cli import outputs
 from gpukit.course import catalogue, grade, magic, verdicts
 from gpukit.draw import timings
 from tests.checked import findings, profiled, recordings
@@ -81,7 +81,7 @@ OUTPUTS = {
 }
 PAGES = {
     "player": lambda: player.page(recordings.reduction()),
-    "report of gpukit check --html": lambda: watch._page(findings.full()),
+    "report of gpukit check --html": lambda: outputs.page(findings.full()),
 }
 
 

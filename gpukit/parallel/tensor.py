@@ -68,7 +68,7 @@ class Slice(Parameter):
         return made.reshape(self.whole)
 
 
-class ColumnLinear(Linear):
+class ColumnLinear:
     """Like `Linear` on the same x; each rank computes a part of the outputs, with its own bias.
 
     With `gather` every rank gets all outputs, else its own part: (..., outputs / size). `parts`
@@ -87,19 +87,19 @@ class ColumnLinear(Linear):
         parts: int = 1,
     ) -> None:
         _check_divisible("ColumnLinear", "outputs", outputs, group, parts)
-        super().__init__(inputs, outputs, bias=bias, first=first)
-        self.weight = Slice(self.weight, group, 0, parts)
-        self.bias = self.bias and Slice(self.bias, group, 0, parts)
+        self.dense = dense = Linear(inputs, outputs, bias=bias, first=first)
+        self.weight = dense.weight = Slice(dense.weight, group, 0, parts)
+        self.bias = dense.bias = dense.bias and Slice(dense.bias, group, 0, parts)
         self.group, self.gather = group, gather
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return the outputs, and x for the backward."""
-        out, saved = super().forward(x)
+        out, saved = self.dense.forward(x)
         return self._gathered(out) if self.gather else out, saved
 
     def backward(self, x: Any, grad: Any) -> Any:
         """Return the gradient of x, a sum over the ranks; write those of weight and bias."""
-        grad_x = super().backward(x, self._own(grad) if self.gather else grad)
+        grad_x = self.dense.backward(x, self._own(grad) if self.gather else grad)
         if grad_x is not None:
             self.group.all_reduce(grad_x, name="gradient of the input of ColumnLinear")
         return grad_x
@@ -120,7 +120,7 @@ class ColumnLinear(Linear):
         return own.reshape(*grad.shape[:-1], share)
 
 
-class RowLinear(Linear):
+class RowLinear:
     """Like `Linear`; each rank has a part of the inputs, (..., inputs / size), and all outputs.
 
     The output is a sum over the ranks, to which the bias is added once.
@@ -128,27 +128,39 @@ class RowLinear(Linear):
 
     def __init__(self, inputs: int, outputs: int, group: Group, *, bias: bool = True) -> None:
         _check_divisible("RowLinear", "inputs", inputs, group)
-        super().__init__(inputs, outputs, bias=bias)
-        self.weight = Slice(self.weight, group, 1)
-        self.group = group
+        self.dense = dense = Linear(inputs, outputs, bias=bias)
+        self.weight = dense.weight = Slice(dense.weight, group, 1)
+        self.bias, self.group = dense.bias, group
 
     def forward(self, x: Any) -> tuple[Any, Any]:
-        """Return the outputs, and x for the backward, which `Linear` has: it sends nothing."""
+        """Return the outputs, and x for the backward."""
         out = gpukit.linear(x.reshape(-1, x.shape[-1]), self.weight.value)
         self.group.all_reduce(out, name="output of RowLinear")
         if self.bias is not None:
             out = gpukit.add_bias(out, self.bias.value)
         return out.reshape(*x.shape[:-1], out.shape[-1]), x
 
+    def backward(self, x: Any, grad: Any) -> Any:
+        """Return the gradient of x; write those of weight and bias. It sends nothing."""
+        return self.dense.backward(x, grad)
 
-class TensorAttention(MultiHeadAttention):
+
+class TensorAttention:
     """Like `MultiHeadAttention`; each rank computes the same number of the heads."""
 
     def __init__(self, width: int, heads: int, group: Group, *, causal: bool = False) -> None:
         _check_divisible("TensorAttention", "heads", heads, group)
-        super().__init__(width, heads, causal=causal)
-        self.heads = heads // group.size
         self.layers = ColumnLinear(width, 3 * width, group, parts=3), RowLinear(width, width, group)
+        self.attention = MultiHeadAttention(width, heads, causal=causal)
+        self.attention.heads, self.attention.layers = heads // group.size, self.layers
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        """Return the output, and what backward needs."""
+        return self.attention.forward(x)
+
+    def backward(self, saved: Any, grad: Any) -> Any:
+        """Return the gradient of x; write those of both products."""
+        return self.attention.backward(saved, grad)
 
 
 def tensor_block(width: int, heads: int, group: Group, *, causal: bool = False) -> Sequential:

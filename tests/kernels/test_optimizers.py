@@ -8,7 +8,7 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import optimizers
-from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient
+from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient, loss_scale
 from gpukit.primitives import vectorized
 
 BLOCK = fused.BLOCK
@@ -349,6 +349,9 @@ def launch_under(watch, variant, dtype, n=N):
         }[variant.name.removesuffix("_vectorized")]
         grid = 1 if variant is clip.CLIP_SCALE else blocks
         return watch(variant.kernel)[grid, BLOCK](*inputs)
+    if variant in loss_scale.VARIANTS:
+        found = np.zeros(1, np.int32)
+        return watch(variant.kernel)[variant.grid("test", n), BLOCK](dtype(0.5), found, ones())
     name = variant.name.removesuffix("_vectorized")
     states = [ones() for _ in range(states_of(name))]
     counts = {"sgd": 2, "momentum": 4, "nesterov": 3, "adagrad": 3, "adam": 7, "adamw": 7}
