@@ -20,7 +20,8 @@ class MultiHeadAttention:
     def __init__(self, width: int, heads: int, *, causal: bool = False) -> None:
         _check_heads("MultiHeadAttention", width, heads)
         self.heads, self.causal = heads, causal
-        self.layers = Linear(width, 3 * width), Linear(width, width)
+        # Two products; a rank of a tensor parallel model has parts of them.
+        self.layers: tuple[Any, Any] = Linear(width, 3 * width), Linear(width, width)
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return the output; the saved activations of both products and of the attention."""
