@@ -77,7 +77,8 @@ def test_second_run_shows_the_same_text(executed):
     again = running.execute(running.with_solutions(running.read(running.NOTEBOOKS[0])))
     both = zip(running.code_cells(executed), running.code_cells(again), strict=True)
     fixed = [(a, b) for a, b in both if "timing" not in a.metadata.get("tags", [])]
-    texts = {a.id: (running.texts(a), running.texts(b)) for a, b in fixed}
+    # Where lines break depends on the number of files in the caches, which other tests fill.
+    texts = {a.id: tuple(running.texts(cell).split() for cell in (a, b)) for a, b in fixed}
     assert {name: pair for name, pair in texts.items() if pair[0] != pair[1]} == {}
 
 
