@@ -68,7 +68,7 @@ def failures(rounds: int) -> list[dict[str, Any]]:
             sentence = text.strip()
             if not code or "\n" in sentence or not re.search(r"rank \d of 4", sentence):
                 odd.append(sentence)
-        rows.append({"kind": kind, "rounds": rounds, "longest": max(seconds), "odd": odd})
+        rows.append({"kind": kind, "rounds": rounds, "longest": max(0.0, *seconds), "odd": odd})
         print(rows[-1], flush=True)
     return rows
 
