@@ -155,13 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         on_rank(options.rank)
         return 0
     record = {"machine": harness.machine(), "load": harness.load(), **measured()}
-    text = report(record)
-    print(text)
-    if options.json:
-        harness.save(options.json, record)
-    if options.write:
-        harness.save(RESULTS, record)
-        harness.put("gloo", text, DOCUMENT)
+    harness.finish(options, "gloo", report(record), record, document=DOCUMENT, results=RESULTS)
     return 0
 
 

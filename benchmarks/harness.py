@@ -144,10 +144,23 @@ def save(path: Path, record: Any) -> None:
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def finish(options: argparse.Namespace, section: str, text: str, record: Any) -> None:
-    """Print a report, and write the section of docs/speed.md and the JSON that were asked for."""
+def finish(
+    options: argparse.Namespace,
+    section: str,
+    text: str,
+    record: Any,
+    *,
+    document: Path = SPEED,
+    results: Path | None = None,
+) -> None:
+    """Print a report, and write its section of a document and the JSON that were asked for.
+
+    `results` is the file of the record that belongs to the section.
+    """
     print(f"\n{text}")
     if options.write:
-        put(section, text)
+        put(section, text, document)
+        if results is not None:
+            save(results, record)
     if options.json:
         save(options.json, record)

@@ -44,13 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         **dict(zip(("steps", "runs", "repeated"), chosen, strict=True)),
         "modes": rows,
     }
-    text = report(record)
-    print(text)
-    if options.json:
-        harness.save(options.json, record)
-    if options.write:
-        harness.save(RESULTS, record)
-        harness.put("modes", text, DOCUMENT)
+    harness.finish(options, "modes", report(record), record, document=DOCUMENT, results=RESULTS)
     return int(any(row["losses"] > LIMIT or row["weights"] > LIMIT for row in rows))
 
 

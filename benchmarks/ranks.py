@@ -231,13 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record |= {"machine": harness.machine(), "load": harness.load()}
     for name in options.only or PARTS:
         record[name] = PARTS[name](options.rounds)
-    text = report(record)
-    print(text)
-    if options.json:
-        harness.save(options.json, record)
-    if options.write:
-        harness.save(RESULTS, record)
-        harness.put("ranks", text, DOCUMENT)
+    harness.finish(options, "ranks", report(record), record, document=DOCUMENT, results=RESULTS)
     return 0
 
 

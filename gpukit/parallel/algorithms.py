@@ -18,10 +18,9 @@ import numpy as np
 from gpukit import launch
 from gpukit.parallel.calls import call
 from gpukit.parallel.single import assign
-from gpukit.parallel.transport import Pending, Transport
+from gpukit.parallel.transport import COMBINE, Pending, Transport
 from gpukit.parallel.world import Group, Work
 
-COMBINE = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 Steps = Iterator[Pending]
 Algorithm = Callable[[Transport, Any, str, int], Steps]
 

@@ -134,25 +134,25 @@ class _Watch(threading.Thread):
         """Wait until a rank ends, or all of it is over."""
         if not hasattr(os, "pidfd_open"):
             return
-        files: dict[int, int] = {}
+        watched: dict[int, int] = {}  # ranks by descriptors of their processes
         poll = select.poll()
         try:
             while not self.over.is_set() and not self.ended:
-                for rank in set(range(self.ranks)) - set(files.values()):
+                for rank in set(range(self.ranks)) - set(watched.values()):
                     process = self.records.read(rank).process
                     with contextlib.suppress(OSError):
                         if process:
-                            file = os.pidfd_open(process)
-                            files[file] = rank
-                            poll.register(file, select.POLLIN)
-                gone = [files[file] for file, _ in poll.poll(20)]
+                            descriptor = os.pidfd_open(process)
+                            watched[descriptor] = rank
+                            poll.register(descriptor, select.POLLIN)
+                gone = [watched[descriptor] for descriptor, _ in poll.poll(20)]
                 left = (board.LEFT, board.FAILED)
                 self.ended = [r for r in gone if self.records.read(r).state not in left]
-                for file in [file for file, rank in files.items() if rank in gone]:
-                    poll.unregister(file)
+                for descriptor in [d for d, rank in watched.items() if rank in gone]:
+                    poll.unregister(descriptor)
         finally:
-            for file in files:
-                os.close(file)
+            for descriptor in watched:
+                os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ process: fewer exchanges are paid for with replicas that drift apart between the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
@@ -19,31 +20,24 @@ from gpukit.parallel.data import scale
 from gpukit.parallel.world import Group
 
 
-class Averaged:
-    """An optimizer whose weights are averaged over the ranks after every so many steps.
+class _Exchanging:
+    """What both wrap: an optimizer, the group that exchanges its weights, and how often."""
 
-    With `every=1` and an optimizer without state, such as SGD, that is data parallel training.
-    Optimizer state stays local. All ranks start from the weights of rank 0.
-
-    Source: Stich, "Local SGD Converges Fast and Communicates Little", 2019
-    """
+    exchange: Callable[[], None]
 
     def __init__(self, optimizer: Optimizer, group: Group, *, every: int) -> None:
-        _check_every("Averaged", every)
+        if every < 1:
+            name = type(self).__name__
+            raise ValueError(f"{name}: expected every to be 1 or more, got {every}.")
         self.optimizer, self.group, self.every = optimizer, group, every
         self.parameters = optimizer.parameters
         group.broadcast(self.parameters.value, name="parameters")
 
     def step(self) -> None:
-        """Update the weights; average them where it is time to."""
+        """Update the weights; exchange them where it is time to."""
         self.optimizer.step()
         if self.optimizer.steps % self.every == 0:
-            self.average()
-
-    def average(self) -> None:
-        """Replace the weights by their mean over the ranks."""
-        self.group.all_reduce(self.parameters.value, name="parameters")
-        scale(self.parameters.value, 1 / self.group.size)
+            self.exchange()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the state of this rank's optimizer."""
@@ -58,7 +52,24 @@ class Averaged:
         self.optimizer.load(state)
 
 
-class Asynchronous:
+class Averaged(_Exchanging):
+    """An optimizer whose weights are averaged over the ranks after every so many steps.
+
+    With `every=1` and an optimizer without state, such as SGD, that is data parallel training.
+    Optimizer state stays local. All ranks start from the weights of rank 0.
+
+    Source: Stich, "Local SGD Converges Fast and Communicates Little", 2019
+    """
+
+    def average(self) -> None:
+        """Replace the weights by their mean over the ranks."""
+        self.group.all_reduce(self.parameters.value, name="parameters")
+        scale(self.parameters.value, 1 / self.group.size)
+
+    exchange = average
+
+
+class Asynchronous(_Exchanging):
     """An optimizer that exchanges with shared weights on rank 0 without waiting for other ranks.
 
     After every so many steps a rank adds what its weights have changed by, divided by the number of
@@ -70,19 +81,10 @@ class Asynchronous:
     """
 
     def __init__(self, optimizer: Optimizer, group: Group, *, every: int) -> None:
-        _check_every("Asynchronous", every)
-        self.optimizer, self.group, self.every = optimizer, group, every
-        self.parameters = optimizer.parameters
-        group.broadcast(self.parameters.value, name="parameters")
+        super().__init__(optimizer, group, every=every)
         self.shared = launch.to_host(self.parameters.value).copy()
         self.window = group.window(self.shared)
         self.before = self.shared.copy()  # the weights after the last exchange
-
-    def step(self) -> None:
-        """Update the weights; exchange them where it is time to."""
-        self.optimizer.step()
-        if self.optimizer.steps % self.every == 0:
-            self.exchange()
 
     def exchange(self) -> None:
         """Add this rank's change to the shared weights, and continue from those."""
@@ -100,20 +102,3 @@ class Asynchronous:
         self.parameters.value.copy_to_device(self.before)
         self.group.barrier()
         self.window.close()
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the state of this rank's optimizer."""
-        return self.optimizer.state()
-
-    def check(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Raise ValueError where `state` is of another optimizer or of other parameters."""
-        self.optimizer.check(state)
-
-    def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Restore a state that `state` returned, and continue from the weights loaded with it."""
-        self.optimizer.load(state)
-
-
-def _check_every(name: str, every: int) -> None:
-    if every < 1:
-        raise ValueError(f"{name}: expected every to be 1 or more, got {every}.")

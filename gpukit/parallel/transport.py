@@ -9,7 +9,7 @@ import numpy as np
 
 # What MPI and NCCL both reduce.
 REDUCED = tuple(np.dtype(t) for t in (np.float32, np.float64, np.int32, np.int64))
-OPERATIONS = ("sum", "max", "min")
+COMBINE = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 
 
 class Pending(Protocol):

@@ -23,12 +23,11 @@ from gpukit import launch
 from gpukit.errors import Deadlock
 from gpukit.parallel import board
 from gpukit.parallel.single import LocalWindow, assign
-from gpukit.parallel.transport import Transport
+from gpukit.parallel.transport import COMBINE, Transport
 from gpukit.parallel.world import World, build, current
 
 Result = TypeVar("Result")
 REASON = "virtual ranks, which take turns in one process"
-_REDUCE = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 
 
 @dataclass
@@ -267,7 +266,7 @@ def _combined(meeting: _Meeting, op: str) -> Any:
     total, *others = _in_order(meeting)
     total = total.copy()
     for array in others:
-        total = _REDUCE[op](total, array)
+        total = COMBINE[op](total, array)
     return total
 
 

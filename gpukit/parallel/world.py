@@ -23,7 +23,7 @@ from gpukit.parallel import board, failure, selection
 from gpukit.parallel.board import Entry, Records
 from gpukit.parallel.calls import Call, call
 from gpukit.parallel.single import SingleTransport
-from gpukit.parallel.transport import OPERATIONS, REDUCED, Pending, Transport, Window
+from gpukit.parallel.transport import COMBINE, REDUCED, Pending, Transport, Window
 
 DEADLINE = 60.0  # seconds
 # What a rank sent before it left may take this long to arrive. Virtual ranks wait without limit:
@@ -264,9 +264,7 @@ class World(Group):
 
     def stuck(self, group: Group, call: Call, waited: float) -> str:
         """Return in words that an operation does not complete, and what the other ranks do."""
-        others = [rank for rank in group.ranks if rank != self.rank]
-        if call.peer is not None and call.operation in ("send", "recv"):
-            others = [call.peer]
+        others = (rank for rank in _needed(group, call) if rank != self.rank)
         doing = "; ".join(f"rank {rank} {self.records.read(rank)}" for rank in others)
         return (
             f"rank {self.rank} of {self.size} has waited {waited:.0f} s in step {self.step}, in "
@@ -275,10 +273,14 @@ class World(Group):
 
     def _left(self, group: Group, call: Call) -> bool:
         """Return whether a rank that an operation needs has left."""
-        needed = group.ranks if call.operation not in ("send", "recv") else (call.peer,)
-        return any(
-            self.records.read(rank).state == board.LEFT for rank in needed if rank is not None
-        )
+        return any(self.records.read(rank).state == board.LEFT for rank in _needed(group, call))
+
+
+def _needed(group: Group, call: Call) -> Sequence[int]:
+    """Return the ranks without which an operation does not complete."""
+    if call.peer is not None and call.operation in ("send", "recv"):
+        return (call.peer,)
+    return group.ranks
 
 
 def build(cls: type[World], transport: Transport, records: Records, reason: str) -> World:
@@ -313,10 +315,8 @@ def _begin(cls: type[World]) -> World:
 
 
 def _check_reduced(function: str, array: Any, op: str) -> None:
-    if op not in OPERATIONS:
-        raise ValueError(
-            f"{function}: expected op to be one of {', '.join(OPERATIONS)}, got {op!r}."
-        )
+    if op not in COMBINE:
+        raise ValueError(f"{function}: expected op to be one of {', '.join(COMBINE)}, got {op!r}.")
     if array.dtype not in REDUCED:
         names = ", ".join(str(dtype) for dtype in REDUCED)
         raise TypeError(
