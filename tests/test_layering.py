@@ -68,7 +68,7 @@ THIRD_PARTY = {
     "kernels": {"numpy", "scipy"},  # SciPy for a reference, if it is installed
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
-    "parallel": {"numpy", "numba", "mpi4py", "nccl"},
+    "parallel": {"numpy", "numba", "mpi4py", "nccl", "cuda"},
     "bench": {*USUAL, "matplotlib", "sklearn"},
     "draw": {*USUAL, "IPython", "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},

@@ -36,7 +36,7 @@ from gpukit.draw.products import bytes_moved, lanes, product_orders, product_rea
 from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.sequences import over_time, unrolled
 from gpukit.draw.storage import memories, walks
-from gpukit.draw.streams import stream_steps, stream_timeline
+from gpukit.draw.streams import stream_steps, stream_timeline, task_chart, task_chart_in_words
 from gpukit.draw.style import Picture, show
 from gpukit.draw.throughput import areas, lines
 from gpukit.draw.tiles import stride_bars, tile_banks, tile_steps
@@ -109,6 +109,8 @@ __all__ = [
     "stream_timeline",
     "stride_bars",
     "table",
+    "task_chart",
+    "task_chart_in_words",
     "thread_results",
     "tile_banks",
     "tile_steps",

@@ -1,11 +1,12 @@
-"""Pictures of streams: which engine of a GPU is busy when, by a model."""
+"""Pictures of streams: which engine of a GPU is busy when, by a model, and which task has it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from gpukit.draw import style
 
@@ -69,3 +70,89 @@ def stream_timeline(
             axes.tick_params(axis="y", length=0)
         rows[-1, 0].set_xlabel("time in units of the model; the number in a box is the piece")
     return fig
+
+
+# A call of a task: its task, its number, and when it arrived, started and ended, in seconds.
+Calls = Sequence[tuple[str, int, float, float, float]]
+MOST_ROWS, MOST_CALLS = 32, 4096
+_TASKS = (*style.FILLS[:2], style.YELLOW, "#66C5AB", style.PURPLE, "#C0C0C0")
+_WAIT: dict[str, Any] = {"facecolor": "#EDEDEA", "edgecolor": "#8A8A8A", "hatch": "///", "lw": 0}
+
+
+def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figure:
+    """Draw which task has the device, or each of its slots, when: a panel per title.
+
+    `panels[name][row]` has calls: `TaskTimeline.rows`, or the slots of `simulate_blocks`. A colour
+    is a task, the number in a box that of the call, and a hatched strip the time for which a call
+    waited.
+    """
+    rows = _calls("task_chart", panels)
+    last = max(end for _, _, _, _, end in rows)
+    unit, name = (1e-3, "ms") if last < 1 else (1.0, "s")
+    tasks = list(dict.fromkeys(task for task, *_ in rows))
+    fills = {task: _TASKS[k % len(_TASKS)] for k, task in enumerate(tasks)}
+    waits = False
+    with style.house():
+        height = sum(0.3 * len(panel) + 0.7 for panel in panels.values()) + 1.1
+        sizes = [len(panel) + 1.2 for panel in panels.values()]
+        fig, axes = style.figure(
+            9.4, height, len(panels), 1, squeeze=False, sharex=True, height_ratios=sizes
+        )
+        for ax, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
+            for row, calls in enumerate(panel.values()):
+                for task, number, arrived, start, end in calls:
+                    wide, shown = (end - start) / unit, end - start > 0.018 * last
+                    look: dict[str, Any] = {"fc": fills[task], "ec": style.INK}
+                    edge = 0.7 if end - start > 0.004 * last else 0
+                    box = Rectangle((start / unit, row - 0.4), wide, 0.8, lw=edge, **look)
+                    ax.add_patch(box)
+                    if shown:
+                        words: Any = {"ha": "center", "va": "center", "fontsize": 8}
+                        ax.text(start / unit + wide / 2, row, f"{number}", **words)
+                    if start - arrived > 0.002 * last:
+                        waits = True
+                        corner = (arrived / unit, row - 0.16)
+                        strip = Rectangle(corner, (start - arrived) / unit, 0.32, zorder=0, **_WAIT)
+                        ax.add_patch(strip)
+            ax.set_title(heading, fontsize=11)
+            ax.set_xlim(0, last / unit * 1.01)
+            ax.set_ylim(len(panel) - 0.4, -0.6)
+            ax.set_yticks(range(len(panel)), list(panel), fontsize=9)
+            ax.tick_params(axis="y", length=0)
+        axes[-1, 0].set_xlabel(f"time in {name}; the number in a box counts calls or launches")
+        fig.suptitle(title, x=0.01, ha="left", fontsize=13, weight="bold")
+        keys = [Patch(fc=fills[task], ec=style.INK, label=task) for task in tasks]
+        style.legend(fig, handles=[*keys, *([Patch(label="waits", **_WAIT)] * waits)], ncols=6)
+    return fig
+
+
+def task_chart_in_words(panels: Mapping[str, Mapping[str, Calls]]) -> str:
+    """Say what `task_chart` draws, for its alt text."""
+    _calls("task_chart_in_words", panels)
+    words = []
+    for heading, panel in panels.items():
+        calls = [call for row in panel.values() for call in row]
+        tasks = list(dict.fromkeys(task for task, *_ in sorted(calls, key=lambda c: c[3])))
+        each = []
+        for task in tasks:
+            own = [call for call in calls if call[0] == task]
+            longest = max(start - arrived for _, _, arrived, start, _ in own)
+            count = len({number for _, number, *_ in own})
+            each.append(
+                f"{task} has {count} call{'s' * (count > 1)}, from "
+                f"{min(call[3] for call in own):.3g} to {max(call[4] for call in own):.3g} s"
+                + (f", and waits for at most {longest:.3g} s" if longest > 1e-4 else "")
+            )
+        words.append(f"{heading}: {len(panel)} rows; {'; '.join(each)}.")
+    return f"Time line of what a device runs. {' '.join(words)}"
+
+
+def _calls(function: str, panels: Mapping[str, Mapping[str, Calls]]) -> list[Any]:
+    rows = [row for panel in panels.values() for row in panel.values()]
+    calls = [call for row in rows for call in row]
+    if not calls or len(rows) > MOST_ROWS or len(calls) > MOST_CALLS:
+        raise ValueError(
+            f"{function}: expected 1 to {MOST_ROWS} rows with at most {MOST_CALLS:,} calls in all, "
+            f"got {len(rows)} and {len(calls):,}. Show fewer calls."
+        )
+    return calls

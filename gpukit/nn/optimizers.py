@@ -31,6 +31,10 @@ class AnyOptimizer(Protocol):
     def parameters(self) -> Parameters:
         """The parameters that it updates."""
 
+    @property
+    def exchanges(self) -> bool:
+        """Whether other ranks take part in a step, so that one rank cannot repeat it."""
+
     def step(self) -> None:
         """Update all parameters by their gradients."""
 
@@ -53,6 +57,7 @@ class Optimizer:
     update: Callable[..., None]
     states: tuple[str, ...] = ()
     counts = False  # whether `update` takes the step number
+    exchanges = False
 
     def __init__(self, parameters: Parameters, **rates: Any) -> None:
         self.parameters, self.rates, self.steps = parameters, rates, 0

@@ -88,6 +88,11 @@ class MixedPrecision:
         """The float32 master weights and their gradients."""
         return self.optimizer.parameters
 
+    @property
+    def exchanges(self) -> bool:
+        """Whether other ranks take part in a step."""
+        return self.optimizer.exchanges
+
     def round_weights(self) -> None:
         """Round the master weights to the 16 bits that products take."""
         gpukit.convert(self.parameters.value, self.dtype, out=self._low)

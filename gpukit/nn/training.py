@@ -313,7 +313,8 @@ class _Training:
         self._go_back()
         fault = f"by step {done}: a weight or a loss"
         # Ranks have different batches: each would repeat another number of steps.
-        repeated = self._batches(self.sound_at, done) if self.world is None else ()
+        alone = self.world is None and not self.optimizer.exchanges
+        repeated = self._batches(self.sound_at, done) if alone else ()
         for step, x, label in repeated:
             before = self.parameters.state()
             where = _fault_forward(self.model, x)

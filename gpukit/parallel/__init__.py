@@ -1,8 +1,10 @@
 """Train on many devices: ranks that exchange arrays by MPI or NCCL, and a checker of programs."""
 
+from gpukit.parallel.block_scheduler import Launch, simulate_blocks
 from gpukit.parallel.checker.check import check
 from gpukit.parallel.data import DataParallel
 from gpukit.parallel.grid import Grid
+from gpukit.parallel.one_device import Task, TaskTimeline, run_tasks
 from gpukit.parallel.pipeline import Pipeline
 from gpukit.parallel.replicas import Asynchronous, Averaged
 from gpukit.parallel.schedules import Schedule, gpipe, one_f_one_b
@@ -27,11 +29,14 @@ __all__ = [
     "DataParallel",
     "Grid",
     "Group",
+    "Launch",
     "Pipeline",
     "RowLinear",
     "Schedule",
     "SharedTrunk",
     "SlowMotion",
+    "Task",
+    "TaskTimeline",
     "TensorAttention",
     "Work",
     "World",
@@ -39,7 +44,9 @@ __all__ = [
     "load",
     "one_f_one_b",
     "run",
+    "run_tasks",
     "save",
+    "simulate_blocks",
     "tensor_block",
     "tensor_gpt",
 ]

@@ -24,6 +24,7 @@ class _Exchanging:
     """What both wrap: an optimizer, the group that exchanges its weights, and how often."""
 
     exchange: Callable[[], None]
+    exchanges = True
 
     def __init__(self, optimizer: Optimizer, group: Group, *, every: int) -> None:
         if every < 1:
@@ -85,6 +86,29 @@ class Asynchronous(_Exchanging):
         self.shared = launch.to_host(self.parameters.value).copy()
         self.window = group.window(self.shared)
         self.before = self.shared.copy()  # the weights after the last exchange
+        self.loaded = False  # weights that the shared ones do not know
+
+    def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Restore a state that `state` returned, and the weights that go with it.
+
+        Every rank loads before its next step; all continue from the weights of rank 0.
+        """
+        super().load(state)
+        self.loaded = True
+
+    def step(self) -> None:
+        """Update the weights; exchange them where it is time to, without waiting."""
+        if self.loaded:
+            self._share()
+        super().step()
+
+    def _share(self) -> None:
+        """Make the weights of rank 0 the shared ones, and those of all ranks."""
+        self.group.broadcast(self.parameters.value, name="parameters")
+        self.before = launch.to_host(self.parameters.value).copy()
+        self.shared[...] = self.before  # only that of rank 0 is read
+        self.loaded = False
+        self.group.barrier()
 
     def exchange(self) -> None:
         """Add this rank's change to the shared weights, and continue from those."""

@@ -7,8 +7,10 @@
     slow.timeline()
 
 Every rank sleeps until the time that an operation should take has passed, so that eight ranks on
-two cores show what eight devices would do. Virtual ranks do not sleep: each has a clock of its own,
-which computation and messages put forward, and their times are exact.
+two cores show what eight devices would do. A process wakes up somewhat late; what it does next
+begins at the time at which it should have, so that delays do not add up. Virtual ranks do not
+sleep: each has a clock of its own, which computation and messages put forward, and their times are
+exact.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from gpukit.parallel.world import Group
 
 COLLECTIVES = 1024  # that may be in progress, each with a tag of its own
 NAP = 0.001  # seconds after which a sleeping rank looks for messages again
+LATE = 0.02  # seconds by which a rank may be late and still catch up
 
 
 class Span(NamedTuple):
@@ -53,20 +56,47 @@ class Clock(Protocol):
     def now(self) -> float:
         """Return the time in seconds."""
 
-    def wait(self, until: float) -> None:
-        """Return at that time, or somewhat before."""
+    def wait(self, until: float | None) -> None:
+        """Return at that time, or somewhat before; without a time let others run."""
+
+    def stated(self) -> float:
+        """Return the time that it would be if no wait had ended late."""
+
+    def reach(self, moment: float) -> None:
+        """Note that what the rank may be waiting for should have happened at that moment."""
 
 
 class RealClock:
     """The time of the machine, which all its processes share."""
 
+    def __init__(self) -> None:
+        self.late = 0.0  # seconds since the last wait should have ended
+        self.waiting: float | None = None  # when that wait should end, by all that is known
+
     def now(self) -> float:
         """Return the time in seconds."""
         return time.monotonic()
 
-    def wait(self, until: float) -> None:
+    def wait(self, until: float | None) -> None:
         """Sleep, but not for long: a message may come."""
-        time.sleep(min(NAP, max(0.0, until - self.now())))
+        if self.waiting is None:
+            self.waiting = self.now() - self.late
+        if until is not None:
+            time.sleep(min(NAP, max(0.0, until - self.now())))
+
+    def stated(self) -> float:
+        """Return the time without the delay of the last wait: work between waits takes its time."""
+        self.waiting = None
+        return self.now() - self.late
+
+    def reach(self, moment: float) -> None:
+        """Note a moment that a wait should have ended at."""
+        now = self.now()
+        if self.waiting is None:
+            self.late = min(self.late, now - moment)
+        else:
+            self.waiting = max(self.waiting, moment)
+            self.late = min(now - self.waiting, LATE)
 
 
 class VirtualClock:
@@ -79,9 +109,16 @@ class VirtualClock:
         """Return the time in seconds."""
         return self.time
 
-    def wait(self, until: float) -> None:
+    def wait(self, until: float | None) -> None:
         """Go to that time."""
-        self.time = max(self.time, until)
+        self.time = max(self.time, until or 0.0)
+
+    def stated(self) -> float:
+        """Return the time in seconds."""
+        return self.time
+
+    def reach(self, moment: float) -> None:
+        """Do nothing: nobody is late."""
 
 
 class Paces:
@@ -95,7 +132,7 @@ class Paces:
 
     def occupy(self, nbytes: int) -> float:
         """Put a message into the link's queue; return when it arrives."""
-        start = max(self.free, self.clock.now())
+        start = max(self.free, self.clock.stated())
         self.free = start + float(self.link.seconds(nbytes))
         self.messages.append(Message(start, self.free, nbytes))
         return self.free
@@ -103,6 +140,7 @@ class Paces:
     def reached(self, moment: float) -> bool:
         """Return whether it is time; if not, remember for `pause`."""
         if self.clock.now() >= moment:
+            self.clock.reach(moment)
             return True
         self.due.append(moment)
         return False
@@ -188,9 +226,8 @@ class SlowTransport:
     def pause(self, attempts: int) -> None:
         """Wait for the first of the times that operations wait for; else let others run."""
         due, self.paces.due = self.paces.due, []
-        if due:
-            self.paces.clock.wait(min(due))
-        else:
+        self.paces.clock.wait(min(due, default=None))
+        if not due:
             self.inner.pause(attempts)
 
     def abort(self) -> None:
@@ -265,14 +302,15 @@ class SlowMotion:
     @contextmanager
     def compute(self, seconds: float, label: str = "") -> Iterator[None]:
         """Let the body of a `with` block take so many seconds of this rank's time."""
-        start = self.clock.now()
+        start = self.clock.stated()
         yield
         while self.clock.now() < start + seconds:
             self.clock.wait(start + seconds)
+        self.clock.reach(start + seconds)
         # A virtual rank takes no time to compute: the others must get theirs to send meanwhile.
         if self.let_others_run is not None:
             self.let_others_run()
-        self.spans.append(Span(label, start - self.begun, self.clock.now() - self.begun))
+        self.spans.append(Span(label, start - self.begun, self.clock.stated() - self.begun))
 
     def timeline(self) -> list[list[Span]]:
         """Return what every rank has computed so far, on all ranks; each of them calls this.

@@ -97,6 +97,8 @@ class Calls:
     def cuEventSynchronize(self, event: int) -> None:
         assert event in self.recorded
 
+    cuEventQuery = cuEventSynchronize
+
     def cuEventElapsedTime(self, begin: int, end: int) -> float:
         return 1e3 * (self.recorded[end] - self.recorded[begin])
 
@@ -170,7 +172,8 @@ def install() -> None:
 
 @functools.cache
 def _patched() -> None:
-    """Replace the driver functions that numba-cuda uses."""
+    """Replace the driver functions that numba-cuda and gpukit use."""
+    from cuda.bindings import driver as bindings
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import devicearray, devices, driver
 
@@ -181,6 +184,9 @@ def _patched() -> None:
     dispatcher.LaunchConfig = SimpleNamespace
     dispatcher._Kernel.launch = _recorded(dispatcher._Kernel.launch)
     dispatcher.launch = _launch
+    handles = itertools.count(1 << 20)
+    bindings.cuStreamCreateWithPriority = lambda flags, priority: (0, next(handles))
+    bindings.cuStreamDestroy = lambda stream: (0,)
 
 
 # ---- launches -------------------------------------------------------------------------------

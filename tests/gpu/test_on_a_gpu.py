@@ -3,11 +3,13 @@
 `tests/gpu/test_walk.py` also runs these tests, on a fake driver.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, launch
+from gpukit import cuda, launch, parallel
 from gpukit.bench import cases, ceilings, gpu, timing
 from gpukit.kernels import reduce, vector
 
@@ -32,6 +34,25 @@ def test_work_in_a_stream_is_done_after_synchronizing_the_stream():
     host = result.copy_to_host(stream=stream)
     stream.synchronize()
     np.testing.assert_array_equal(host, 3 * numbers(1000))
+
+
+def test_tasks_share_a_gpu_in_streams_with_priorities():
+    x, streams = cuda.to_device(numbers(1000)), []
+    out = cuda.device_array_like(x)
+
+    def work(stream):
+        streams.append(int(stream))
+        vector.saxpy(2.0, x, x, out=out, stream=stream)
+
+    timeline = parallel.run_tasks(
+        parallel.Task("training", work, times=5),
+        parallel.Task("requests", work, arrivals=[0, 0.001], priority=-1),
+    )
+    np.testing.assert_array_equal(out.copy_to_host(), 3 * numbers(1000))
+    assert len(set(streams)) == 2
+    assert [len(spans) for spans in timeline.rows.values()] == [5, 2]
+    for spans in timeline.rows.values():
+        assert all(a.end <= b.start and a.start <= a.end for a, b in itertools.pairwise(spans))
 
 
 def test_16_byte_loads_are_used_only_for_aligned_arrays():

@@ -89,6 +89,35 @@ def test_asynchronous_exchange_adds_the_changes_of_all_ranks():
         np.testing.assert_allclose(change, 2, rtol=1e-6)  # (1 + 2 + 3) / 3
 
 
+def test_asynchronous_ranks_continue_from_loaded_weights():
+    def one(world):
+        parameters = nn.Parameters(nn.Linear(3, 2), seed=0)
+        optimizer = parallel.Asynchronous(nn.SGD(parameters, lr=0.5), world, every=1)
+        begun = np.arange(parameters.value.size, dtype=np.float32)
+        parameters.value.copy_to_device(begun)
+        optimizer.load(optimizer.state())
+        for _ in range(world.rank + 1):  # ranks that make different numbers of steps
+            parameters.grad.copy_to_device(np.ones_like(begun))
+            optimizer.step()
+        optimizer.finish()
+        return parameters.value.copy_to_host() - begun
+
+    for change in virtual.run(one, 3):
+        np.testing.assert_allclose(change, -0.5 * (1 + 2 + 3) / 3, rtol=1e-5)
+
+
+def test_a_rank_whose_weights_become_nan_repeats_no_exchange():
+    def one(world):
+        model = nn.Linear(6, 2)
+        parameters = nn.Parameters(model, seed=0)
+        optimizer = parallel.Asynchronous(nn.SGD(parameters, lr=3e38), world, every=3)
+        loader = nn.Loader(X, LABELS, batch=16, rank=world.rank, ranks=world.size)
+        with pytest.raises(FloatingPointError, match="became NaN or infinite by step"):
+            nn.fit(model, optimizer, loader, epochs=4, report=False)
+
+    virtual.run(one, 2)
+
+
 @pytest.mark.parametrize("kind", [parallel.Averaged, parallel.Asynchronous])
 def test_every_must_be_positive(kind):
     parameters = nn.Parameters(nn.Linear(1, 1), seed=0)
