@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import functools
@@ -98,6 +99,13 @@ class Exercise:
     def solution(self) -> Path:
         """The model answer."""
         return self.folder / "solution.py"
+
+    @property
+    def has_barrier(self) -> bool:
+        """Whether the model answer has a barrier for the threads of a block."""
+        solution = ast.parse(self.solution.read_text(encoding="utf-8"))
+        calls = (ast.unparse(n.func) for n in ast.walk(solution) if isinstance(n, ast.Call))
+        return "cuda.syncthreads" in calls
 
     @property
     def driver(self) -> Path | None:

@@ -28,6 +28,9 @@ OVERLAP = (
 )
 
 
+# Elements of all inputs of a case, up to which they are shown.
+MOST_SHOWN = 12
+_SHORT: Any = {"float_kind": "{:.5g}".format}
 # Before a line of a correct answer and what it is changed to.
 _VARIED = "A correct answer with one change gives exactly your results:"
 
@@ -102,6 +105,7 @@ def mismatch(found: Mismatch, case: Case) -> str:
     got = nothing if found.first_unwritten else _value(found.got)
     given = "" if found.first_unwritten else _inputs(found, case)
     lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
+    lines += _small_inputs(case)
     if found.kept:
         return "\n".join(lines)
     if found.wrong > 1 and found.unwritten == found.wrong:
@@ -113,6 +117,38 @@ def mismatch(found: Mismatch, case: Case) -> str:
             "hold wrong values."
         )
     return "\n".join(lines)
+
+
+def _small_inputs(case: Case) -> list[str]:
+    """Show the inputs of a case that is small enough to be computed by hand."""
+    inputs = {
+        name: value
+        for name, value in case.args.items()
+        if isinstance(value, np.ndarray) and name not in case.expected and value.size > 1
+    }
+    if not inputs or sum(value.size for value in inputs.values()) > MOST_SHOWN:
+        return []
+    shown = (f"{name} = {_short(value)}" for name, value in inputs.items())
+    return [f"The inputs: {'; '.join(shown)}."]
+
+
+def around(found: Mismatch, case: Case) -> str:
+    """Show what stands beside the first wrong element in the inputs of a long vector."""
+    expected = case.expected[found.output]
+    if expected.ndim != 1 or expected.size <= MOST_SHOWN:
+        return ""
+    low = max(0, min(found.index[0] - 4, expected.size - 9))
+    return " ".join(
+        f"Around it, {name}[{low}:{low + 9}] = {_short(value[low : low + 9])}."
+        for name, value in case.args.items()
+        if isinstance(value, np.ndarray)
+        and name not in case.expected
+        and value.shape == expected.shape
+    )
+
+
+def _short(values: Any) -> str:
+    return " ".join(np.array2string(values, separator=", ", formatter=_SHORT).split())
 
 
 def _inputs(found: Mismatch, case: Case) -> str:
@@ -137,6 +173,8 @@ def varied(found: list[Variation], source: str) -> str:
     lines = [line.strip() for line in source.splitlines()]
     found = [v._replace(still="") if v.still == v.wrong not in lines else v for v in found]
     found = [v for v in found if v.still in ("", *lines)]
+    # What an answer has already is no correction: its names mean something else.
+    found = [v for v in found if not {*map(str.strip, v.right.splitlines())} & {*lines}]
     fewest = min((v.right.count("\n") for v in found), default=0)
     found = [v for v in found if v.right.count("\n") == fewest]
     for variation in found:
@@ -169,6 +207,12 @@ def kept(output: str, source: str) -> str:
         f"The value stored in {output} is computed from what {output} held before the launch, "
         "which is not a number: compute it in a local variable, and store that with `=` at the end."
     )
+
+
+NO_BARRIER = (
+    "take the barrier out: a right answer needs none, since no thread uses what another thread of "
+    "its block has written"
+)
 
 
 def input_race(array: str) -> str:

@@ -96,8 +96,9 @@ _MISTAKES: tuple[tuple[Callable[[Axis], Any], str], ...] = (
     *(
         (
             functools.partial(_spaced, step),
-            "The blocks{along} overlap or leave gaps: a constant is used in place of "
-            "`cuda.blockDim.{a}`. {grid}",
+            f"The blocks{{along}} start {step} elements apart, but each has {{block}} threads"
+            "{along} and one element per thread was written: start them {block} apart "
+            "(`cuda.blockDim.{a}`), or let each thread take more.",
         )
         for step in (2, 4, 8, 16, 32, 64, 128, 256, 512)
     ),
@@ -184,7 +185,8 @@ def _exchanged(axes: list[Axis]) -> Iterator[list[Mask]]:
 
 def _say(words: str, axes: list[Axis], wrong: tuple[int, ...]) -> str:
     """Name the axis that is wrong; where there is only one, nothing has to be named."""
-    letter = axes[wrong[-1]].letter
+    letter, block = axes[wrong[-1]].letter, axes[wrong[-1]].block
     along = f" along {letter}" if len(wrong) == 1 else " along each axis"
     grid = _GRID.format(n=len(axes), gives=_GIVES[len(axes)])
-    return words.format(along="" if len(axes) == 1 else along, a=letter, grid=grid)
+    along = "" if len(axes) == 1 else along
+    return words.format(along=along, a=letter, block=block, grid=grid)

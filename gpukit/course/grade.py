@@ -151,6 +151,18 @@ class _Grading:
         name = self.exercise.name
         return Report(name, self.file, status, why, self.rows, failed, about=self.about)
 
+    def _fixed(self, finding: Finding, case: Case) -> Finding:
+        """Return a finding with the advice that fits the task, where it says more.
+
+        No thread may write to an input, and some kernels need no barrier.
+        """
+        is_input = finding.array in case.args and finding.array not in case.expected
+        if finding.kind.endswith("race") and is_input:
+            return replace(finding, fix=explain.input_race(finding.array))
+        if finding.kind.startswith("barrier-") and not self.exercise.has_barrier:
+            return replace(finding, fix=explain.NO_BARRIER)
+        return finding
+
     def _of(self, finding: Finding) -> str:
         """Explain a finding, which the report is about then."""
         self.about = finding.kind
@@ -225,7 +237,7 @@ class _Grading:
                 collides = found.kind == "global-race" and found.array in case.expected
                 mistake = self._mistake() if collides else ""
                 where = "" if of is case else f"With {of.sizes()}:\n"
-                said = mistake or where + self._of(_fixed(found, case))
+                said = mistake or where + self._of(self._fixed(found, case))
                 unset = found.kind == "uninitialised-shared"
                 more = self._mistake(certain=True) or self._variation(row) if unset else ""
                 return "\n\n".join(filter(None, [said, more]))
@@ -238,7 +250,7 @@ class _Grading:
             origin = self.child.origin(case, self.exercise.seconds).text
             if origin:
                 return "\n\n".join(filter(None, [origin, varied]))
-        same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
+        same = (self._fixed(f, case) for f in checked if f.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
         return varied or self._mistake() or next(map(self._of, same), "") or self._elsewhere()
@@ -248,7 +260,7 @@ class _Grading:
         for tried in self.tried:
             for found in tried.findings:
                 if _is_wrong(found) or found.kind == "barrier-after-return":
-                    return f"With {tried.case.sizes()}:\n{self._of(_fixed(found, tried.case))}"
+                    return f"With {tried.case.sizes()}:\n{self._of(self._fixed(found, tried.case))}"
         return ""
 
     def _lead(self, row: Row) -> str:
@@ -304,6 +316,7 @@ class _Grading:
         if row.mismatch is None:
             return row.why
         lines = [verdicts.of_outputs(self.rows), row.why]
+        lines += [] if cause or lead or not row.case else [explain.around(row.mismatch, row.case)]
         lines += [] if cause else verdicts.multiples([row], lead)
         same = row.mismatch.output
         failed = [(r.mismatch, r) for r in self.rows if r.mismatch and r.mismatch.output == same]
@@ -325,7 +338,7 @@ class _Grading:
             launches += tried.found.launches
             wrong = [finding for finding in tried.findings if _is_wrong(finding)]
             if wrong:
-                why = self._of(_fixed(wrong[0], case))
+                why = self._of(self._fixed(wrong[0], case))
                 self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The results were right this time only by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
@@ -381,14 +394,6 @@ class _Grading:
         """Return what is float64 by accident, which a check in grading does not look for."""
         outcome = self.child.doubles(case, self.exercise.seconds)
         return found_in(outcome.text).findings if outcome.kind == "arrays" else []
-
-
-def _fixed(finding: Finding, case: Case) -> Finding:
-    """Return a finding with another advice where threads race in an input, which none may write."""
-    is_input = finding.array in case.args and finding.array not in case.expected
-    if finding.kind.endswith("race") and is_input:
-        return replace(finding, fix=explain.input_race(finding.array))
-    return finding
 
 
 def _is_wrong(finding: Finding) -> bool:

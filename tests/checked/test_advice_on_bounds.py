@@ -340,3 +340,14 @@ def test_a_negated_condition_that_lets_one_too_many_pass_is_named():
     advice = outside(not_beyond_kernel, ones(BLOCK - 1), ones(BLOCK - 1))
     assert "`i > x.size` in line " in advice
     assert advice.endswith(f"lets {BLOCK - 1} through")
+
+
+@cuda.jit
+def clamp_kernel(x, out):
+    i = min(cuda.grid(1), x.size - 1)
+    out[i] = x[i]
+
+
+def test_advice_for_an_empty_array_is_to_let_no_thread_in():
+    advice = fixes(clamp_kernel, 1, ones(0), ones(0))["out-of-bounds"]
+    assert advice.startswith("let no thread reach the access where x has no elements")

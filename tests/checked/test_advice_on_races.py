@@ -236,3 +236,27 @@ def test_advice_for_too_many_threads_of_a_tree_is_to_check_which_threads_write()
     advice = fixes(wide_tree_kernel, 1, ones(WIDE), ones(1), block=WIDE)["shared-race"]
     assert advice.startswith("check which threads write: the barrier in the loop separates its")
     assert "no thread may write an element that another one reads" in advice
+
+
+@cuda.jit
+def every_lane_kernel(x, out):
+    row = cuda.grid(1) // 32
+    if row < out.size:
+        out[row] = x[cuda.grid(1)]
+
+
+@cuda.jit
+def last_lane_kernel(x, out):
+    for k in range(3):
+        out[k] = x[cuda.threadIdx.x]
+
+
+def test_advice_for_lanes_that_write_one_element_is_to_let_one_write():
+    advice = fixes(every_lane_kernel, 1, np.arange(BLOCK) + 0.5, ones(1))["global-race"]
+    assert advice.startswith("let only one of the threads write it")
+    assert "loop" not in advice
+
+
+def test_advice_for_a_write_in_a_loop_mentions_its_iterations():
+    advice = fixes(last_lane_kernel, 1, np.arange(BLOCK) + 0.5, ones(3))["global-race"]
+    assert advice.endswith("iterations, end the loop's body with `cuda.syncthreads()`")

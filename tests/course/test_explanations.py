@@ -1,5 +1,7 @@
 """Explanations name the real cause, without advice that would hide the mistake."""
 
+import re
+
 import pytest
 
 from tests.course.changes import edit
@@ -166,3 +168,45 @@ def test_an_output_that_is_right_and_a_factor_of_a_wrong_one_are_said(attempt):
     report = attempt("adam", edit(doubled))
     assert "Wrong: new_m. Right in all cases: new_w, new_v." in report.why
     assert "10 times what it should be" in report.why
+
+
+@pytest.mark.slow
+def test_a_barrier_that_a_right_answer_needs_not_is_to_be_taken_out(attempt):
+    loop = "    if i < x.size:"
+    report = attempt("relu", edit((loop, f"{loop}\n        cuda.syncthreads()")))
+    assert report.why.count("take the barrier out: a right answer needs none") == 1
+    assert "move the barrier" not in report.why
+
+
+@pytest.mark.slow
+def test_the_inputs_of_a_case_that_can_be_computed_by_hand_are_shown(attempt):
+    report = attempt(
+        "argmax", edit(("places[tid] = places[tid + half]", "places[tid] = tid + half"))
+    )
+    assert re.search(r"The inputs: x = \[-?\d+[-\d., ]*\]\.", report.why)
+
+
+@pytest.mark.slow
+def test_a_line_that_the_answer_has_already_is_no_correction(attempt):
+    swapped = edit(
+        ("col, row = cuda.grid(2)", "row, col = cuda.grid(2)"),
+        (
+            "out[row, col] = photo[row, cols - 1 - col]",
+            "out[col, row] = photo[col, rows - 1 - row]",
+        ),
+    )
+    report = attempt("detective_missing_pixels", swapped)
+    assert "correct:" not in report.why
+    assert "check which axis `col` runs along" in report.why
+
+
+@pytest.mark.slow
+def test_blocks_that_leave_gaps_are_described_and_not_their_code(attempt):
+    report = attempt("broadcast", edit(("c, r = cuda.grid(2)", _ALONG_X)))
+    assert report.why.startswith(
+        "The blocks along y start 32 elements apart, but each has 4 threads"
+    )
+
+
+_ALONG_X = """c = cuda.grid(1)
+    r = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.y"""

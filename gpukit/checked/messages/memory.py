@@ -38,6 +38,11 @@ def out_of_bounds(facts: Facts) -> Words:
     message = f"{facts.who} {_does(facts)} {facts.element}{facts.here}, {_extent(facts)}"
     for axis, (i, n) in enumerate(zip(facts.index, facts.shape, strict=False)):
         text = index_text(facts.get("what"), axis)
+        if not n and facts.get("space") not in ("shared", "local"):
+            return message, (
+                f"let no thread reach the access where {facts.array} has no elements: guard it "
+                f"with the index of the thread, `if ... < {facts.array}.shape[{axis}]:`"
+            )
         if i >= n:
             return message, _too_large(facts, axis, text)
         if i < -n:

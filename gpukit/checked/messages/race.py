@@ -14,6 +14,11 @@ _EFFECTS = {
     "read-write": "so the value read may be the old or the new one",
 }
 _ANY_EFFECT = "so the result may differ from run to run"
+# What to do where several threads write to one element in one line.
+_ONE_WRITER = (
+    "let only one of the threads write it, give each thread an element of its own, or accumulate "
+    "with `cuda.atomic.add`"
+)
 
 
 def _commands(facts: Facts) -> Words:
@@ -76,7 +81,10 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
         return f"update it with `{facts.update}`, which is indivisible"
     if facts.get("parts", False):
         return _without_barrier(facts)
+    loop = facts.get("loop", None)
     end = f"if line {facts.line} is in a loop, end the loop's body with `{call}`"
+    if loop:
+        end = f"if the two are of different iterations, end the loop's body with `{call}`"
     split = f"read into a variable, call `{call}`, then write"
     if facts.get("waits", False) and facts.get("hazard") != "write-write":
         return (
@@ -85,14 +93,16 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
             f"meant, {split}"
         )
     if facts.get("hazard") == "write-write":
-        return "let each thread write its own element, or accumulate with `cuda.atomic.add`; " + end
+        return _ONE_WRITER if loop is False else f"{_ONE_WRITER}; {end}"
+    if loop is False:
+        return f"write to another array, or {split}"
     return f"{end}, where {all_of_them} reach it; otherwise write to another array, or {split}"
 
 
 def _without_barrier(facts: Facts) -> str:
     """Say how to fix one line of a loop that threads leave at different times."""
     if facts.get("hazard") == "write-write":
-        return "let each thread write its own element, or accumulate with `cuda.atomic.add`"
+        return _ONE_WRITER
     return "write to another array, or use atomics for both accesses"
 
 
