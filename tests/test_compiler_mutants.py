@@ -77,7 +77,7 @@ def test_every_equivalent_mutant_has_a_reason():
 @pytest.mark.parametrize(("code", "outcome"), [(0, "survived"), (1, "killed"), (None, "survived")])
 def test_a_mutant_is_in_its_file_only_while_the_tests_run(code, outcome, tmp_path, monkeypatch):
     mutant = python_code.Mutant("a.py", 1, "constant", "a = 1\n", "a = 2\n")
-    copy = compiler_mutants.Copy(tmp_path)
+    copy = compiler_mutants.Copy(tmp_path, compiler_mutants.Coverage(None))
     copy.folder.mkdir()
     file = copy.folder / "a.py"
     file.write_text("a = 1\n")
@@ -100,3 +100,17 @@ def test_the_table_counts_by_package_and_lists_survivors():
     table = compiler_mutants.table(rows)
     assert "| emit | 2 | 1 | 1 | 1 |" in table
     assert table.endswith("line 7 of gpukit/compiler/emit/a.py\n- a\n+ b")
+
+
+def test_tests_that_run_a_changed_line_come_first(tmp_path):
+    coverage = pytest.importorskip("coverage")
+    data = coverage.CoverageData(str(tmp_path / "lines"))
+    for context, lines in (("tests/t.py::test_a|run", [1, 2]), ("tests/t.py::test_b|run", [2, 3])):
+        data.set_context(context)
+        data.add_lines({"/somewhere/gpukit/a.py": lines})
+    data.write()
+    found = compiler_mutants.Coverage(tmp_path / "lines")
+    assert [
+        sorted(found.tests(python_code.Mutant("gpukit/a.py", line, "constant", "a\n", "b\n")))
+        for line in (1, 2, 4)
+    ] == [["tests/t.py::test_a"], ["tests/t.py::test_a", "tests/t.py::test_b"], []]
