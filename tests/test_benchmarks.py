@@ -26,6 +26,7 @@ from benchmarks import (
     strided,
 )
 from gpukit.bench import cases, timing
+from tests import often
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -157,7 +158,7 @@ def test_a_failing_child_process_stops_the_benchmark_with_its_error() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", compile_time.PROGRAMS)
+@pytest.mark.parametrize("name", often.each(compile_time.PROGRAMS, 3))
 def test_the_cpu_time_of_a_programs_first_launch_is_measured(name: str) -> None:
     assert compile_time.child(harness.ROOT, name) > 0
 

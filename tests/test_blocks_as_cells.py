@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from tests import often
 from tests.cells import notebook
 from tests.conftest import ROOT
 from tests.safety.attempt import on_cpu
@@ -83,10 +84,11 @@ def differs(example, shown):
 
 
 @pytest.mark.slow
-def test_examples_of_docstrings_run_as_a_cell(tmp_path):
+@pytest.mark.parametrize("step", [often.row(4, often=True), often.row(1, often=False)])
+def test_examples_of_docstrings_run_as_a_cell(step, tmp_path):
     wrong = []
     with notebook(tmp_path) as running:
-        for module, name, found in examples():
+        for module, name, found in [*examples()][::step]:
             running.run(RESET.format(module))
             shown = running.run("".join(example.source for example in found))
             if differs(found[-1], shown):

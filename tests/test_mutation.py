@@ -20,6 +20,8 @@ from gpukit.kernels import reduce_trees, transpose, vector
 from gpukit.kernels.scan import blocks
 from tests import mutation_trouble as trouble
 
+pytestmark = pytest.mark.slow  # all mutants of the book take ten seconds
+
 KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, blocks.scan_block_kernel]
 
 
@@ -147,19 +149,16 @@ def test_every_kernel_of_the_book_is_found():
                 assert (package, node.name) in found
 
 
-@pytest.mark.slow
 def test_every_kernel_yields_mutants():
     bare = {"activations.tanh_of"}  # one library call, which no operator mutates
     found = {mutant.subject for mutant in every()}
     assert {code.subject for code in mutants.book()} == found | bare
 
 
-@pytest.mark.slow
 def test_ids_are_unique():
     assert len({mutant.id for mutant in every()}) == len(every())
 
 
-@pytest.mark.slow
 def test_ids_are_reproducible():
     again = [mutant.id for mutant in mutants.of(mutants.book()[0])]
     assert [mutant.id for mutant in every()][: len(again)] == again
@@ -274,7 +273,6 @@ def test_wrong_values_alone_are_no_fault_for_the_oracle():
 # The run
 
 
-@pytest.mark.slow
 def test_the_pool_survives_processes_that_crash_or_hang():
     found = dict(pool.run(trouble.act, ["one", "die", "two", "hang", "three"], limit=3))
     assert found == {"one": "ONE", "die": "crashed", "two": "TWO", "hang": "hung", "three": "THREE"}
@@ -328,7 +326,6 @@ def test_the_report_of_a_sample_says_of_how_many_mutants():
     assert "A sample" not in report.markdown([_row("survived")], of=1)
 
 
-@pytest.mark.slow
 def test_mutants_are_examined_in_child_processes():
     chosen = [first("drop_barrier", "scan.blocks.scan_block"), first("drop_guard", "vector.saxpy")]
     found = dict(pool.run(verdict.examine, chosen, workers=1, limit=run.LIMIT))

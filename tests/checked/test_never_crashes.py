@@ -15,7 +15,7 @@ from gpukit import target
 from tests import often
 from tests.checked import buggy, buggy_child, buggy_parent
 
-SEED, COUNT, TOGETHER, LIMIT = 4, 60, 20, 120
+SEED, COUNT, TOGETHER, LIMIT = 4, 60, 12, 120
 pytestmark = pytest.mark.skipif(
     target.wanted() == "cuda", reason="checked mode runs on the CPU, whatever the target"
 )

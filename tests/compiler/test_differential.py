@@ -16,7 +16,7 @@ from tests.compiler.strategies import Program, make_program, plain_cuda, program
 pytestmark = pytest.mark.random
 
 # Each example compiles a kernel, which takes one to three seconds.
-EXAMPLES = int(os.environ.get("GPUKIT_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("GPUKIT_EXAMPLES", "12"))
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 

@@ -51,7 +51,7 @@ def test_code_of_the_book_is_the_same_under_hostile_names(name):
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("name", often.each(BOOK, 6))
+@pytest.mark.parametrize("name", often.each(BOOK, 12))
 def test_instrumented_code_of_the_book_is_the_same_under_hostile_names(name):
     kernel, shape, arguments = first_launch(name)
     for mode in MODES[1:]:
@@ -67,7 +67,7 @@ def test_code_of_a_random_kernel_is_the_same_under_hostile_names(seed):
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("first", often.each(range(0, COUNT, PER_TEST), 5))
+@pytest.mark.parametrize("first", often.each(range(0, COUNT, PER_TEST), 10))
 def test_code_of_many_random_kernels_is_the_same_under_hostile_names(first):
     for seed in range(first, first + PER_TEST):
         program, kernel, arguments = random_kernel(seed)
@@ -76,7 +76,7 @@ def test_code_of_many_random_kernels_is_the_same_under_hostile_names(first):
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", often.each(range(1000, 1006), 3))
+@pytest.mark.parametrize("seed", often.each(range(1000, 1006), 6))
 def test_a_random_kernel_gives_the_same_results_under_hostile_names(seed):
     program, kernel, arguments = random_kernel(seed)
     launch = kernel, (program.grid, program.block), arguments
