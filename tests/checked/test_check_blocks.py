@@ -104,6 +104,22 @@ def test_cooperative_launch_of_more_blocks_than_can_be_resident_is_an_error():
     assert kinds(report) == ["launch-refused"]
 
 
+@cuda.jit
+def leaving_kernel(out):
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    if i >= BLOCK + 8:
+        return
+    out[i] = 1
+    grid.sync()
+
+
+def test_threads_of_a_later_block_that_have_left_before_grid_sync_are_named():
+    found = gpukit.check(leaving_kernel)[2, BLOCK](np.zeros(2 * BLOCK)).findings[0]
+    assert (found.kind, found.blocks) == ("barrier-after-return", ((1, 0, 0),))
+    assert found.message.startswith("Threads 8-31 of block 1 returned before `grid.sync()`")
+
+
 # --- Successive launches ---------------------------------------------------------------------
 
 
