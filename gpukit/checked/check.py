@@ -319,7 +319,7 @@ def _refused(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:
 def _stopped(error: BaseException, kernel: Any) -> Finding:
     """Return the finding for what stopped a launch."""
     if not isinstance(error, errors.KernelError) or not error.file:
-        return decode.make("raised", _definition(kernel), reason=_name(error))
+        return decode.make("raised", _definition(kernel), reason=_name(error), somewhere=True)
     location = locations.SourceLocation(
         error.kernel, error.file, error.line, error.source, error.array, ""
     )

@@ -238,7 +238,7 @@ def where(mask: Mask, extent: tuple[int, ...]) -> str:
         profile = np.asarray(mask.any(axis=others))
         if np.array_equal(mask.all(axis=others), profile):
             return _profile(profile, extent[axis], names[axis])
-    return _corner(mask, extent, names) or f"scattered, {int(mask.sum())} of {mask.size}"
+    return _corner(mask, extent, names) or _crossing(mask, names) or _among(mask, names)
 
 
 def _profile(profile: Mask, size: int, name: str) -> str:
@@ -293,6 +293,34 @@ def _corner(mask: Mask, extent: tuple[int, ...], names: tuple[str, ...]) -> str:
     inside = " and ".join(f"{n} {name}s" for n, name in zip(bounds, names, strict=True))
     block = " (the first block)" if tuple(bounds) == extent else ""
     return f"all outside the first {inside}{block}"
+
+
+def _crossing(mask: Mask, names: tuple[str, ...]) -> str:
+    """Recognise whole rows and whole columns of a matrix, or its diagonal."""
+    if mask.ndim != 2:
+        return ""
+    whole = [mask.all(axis=1 - axis) for axis in (0, 1)]
+    if all(lines.any() for lines in whole) and (mask == np.logical_or.outer(*whole)).all():
+        rows, columns = (_listed(lines, name) for lines, name in zip(whole, names, strict=True))
+        return f"all of {rows} and all of {columns}"
+    diagonal = np.eye(*mask.shape, dtype=bool)
+    if (mask == diagonal).all():
+        return "those on the diagonal"
+    return "all but those on the diagonal" if (mask != diagonal).all() else ""
+
+
+def _listed(lines: Mask, name: str) -> str:
+    numbers = np.flatnonzero(lines)
+    return f"{name} {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} {name}s"
+
+
+def _among(mask: Mask, names: tuple[str, ...]) -> str:
+    """Say how many elements are wrong, and along how much of each axis they lie."""
+    found = []
+    for axis, name in enumerate(names):
+        lines = mask.any(axis=tuple(n for n in range(mask.ndim) if n != axis))
+        found.append(f"{int(lines.sum())} of {len(lines)} {name}s")
+    return f"{int(mask.sum())} of {mask.size}, in {' and '.join(found)}"
 
 
 def _ordinal(n: int) -> str:

@@ -30,7 +30,7 @@ OVERLAP = (
 
 # Elements of all inputs of a case, up to which they are shown.
 MOST_SHOWN = 12
-_SHORT: Any = {"float_kind": "{:.5g}".format}
+_SHORT: Any = {"float_kind": str}
 # Before a line of a correct answer and what it is changed to.
 _VARIED = "A correct answer with one change gives exactly your results:"
 
@@ -124,9 +124,12 @@ def _small_inputs(case: Case) -> list[str]:
     inputs = {
         name: value
         for name, value in case.args.items()
-        if isinstance(value, np.ndarray) and name not in case.expected and value.size > 1
+        if isinstance(value, np.ndarray) and name not in case.expected
     }
-    if not inputs or sum(value.size for value in inputs.values()) > MOST_SHOWN:
+    each = {value.shape for value in case.expected.values() if value.size == 1}
+    if all(value.shape in each for value in inputs.values()):  # they are in the line before
+        return []
+    if sum(value.size for value in inputs.values()) > MOST_SHOWN:
         return []
     shown = (f"{name} = {_short(value)}" for name, value in inputs.items())
     return [f"The inputs: {'; '.join(shown)}."]

@@ -273,9 +273,8 @@ class _Grading:
 
     def _where(self) -> str:
         """Return which values of an input, or which sizes, the wrong elements have in common."""
-        told = [r.mismatch for r in self.rows if r.mismatch is not None and r.mismatch.condition]
-        if told:
-            return max(told, key=lambda found: found.total).condition
+        if told := verdicts.condition(self.rows):
+            return told
         wrong = [tried.case for tried in self.tried if tried.row.status == "wrong"]
         right = [tried.case for tried in self.tried if tried.row.status == "right"]
         return sizes.telling(wrong, right)

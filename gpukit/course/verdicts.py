@@ -13,6 +13,9 @@ from gpukit.course.compare import Mismatch
 from gpukit.course.runner import Outcome
 
 
+MANY = 16  # elements of a case in which a condition on values is not met by chance
+
+
 @dataclass(frozen=True)
 class Row:
     """One thing that was tried: how it went and why it failed.
@@ -74,6 +77,17 @@ def pattern(rows: list[Row]) -> str:
     found = [row.mismatch for row in rows if row.mismatch is not None]
     said = [mismatch.pattern for mismatch in found if mismatch.wrong > 1]
     return next((words for words in said if 2 * said.count(words) > len(said)), "")
+
+
+def condition(rows: list[Row]) -> str:
+    """Return which values the wrong elements have in most of the cases that have many elements.
+
+    What holds in one of several cases alone does so by chance.
+    """
+    found = [row.mismatch for row in rows if row.mismatch is not None]
+    said = [mismatch.condition for mismatch in found if mismatch.total >= MANY]
+    said = said or [mismatch.condition for mismatch in found]
+    return next((words for words in said if words and 2 * said.count(words) > len(said)), "")
 
 
 def multiples(rows: list[Row], said: str) -> list[str]:

@@ -102,7 +102,11 @@ WHERE_2D = {
     "the last column only": COL == 49,
     "all outside the first 16 rows and 16 columns (the first block)": (ROW >= 16) | (COL >= 16),
     "all outside the first 39 rows and 49 columns": (ROW >= 39) | (COL >= 49),
-    "scattered, 2 of 2000": (ROW == COL) & ((ROW == 3) | (ROW == 20)),
+    "2 of 2000, in 2 of 40 rows and 2 of 50 columns": (ROW == COL) & ((ROW == 3) | (ROW == 20)),
+    "all of row 0 and all of column 7": (ROW == 0) | (COL == 7),
+    "all of 2 rows and all of column 49": (ROW % 30 == 5) | (COL == 49),
+    "those on the diagonal": ROW == COL,
+    "all but those on the diagonal": ROW != COL,
 }
 
 

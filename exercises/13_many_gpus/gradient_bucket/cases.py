@@ -25,9 +25,10 @@ def case(rng: np.random.Generator, ranks: int, batches: int, rows: int, cols: in
         counts[-1] = 2
     weight = rng.normal(0, 1, (total, rows, cols)).astype(np.float32)
     bias = rng.normal(0, 1, (total, rows)).astype(np.float32)
+    filters = rng.normal(0, 1, (total, 2, 1, cols)).astype(np.float32)
     right, scale = {}, {}
     share = counts / counts.sum()
-    for name, grads in (("weight_mean", weight), ("bias_mean", bias)):
+    for name, grads in (("weight_mean", weight), ("bias_mean", bias), ("filters_mean", filters)):
         wide = grads.astype(np.float64)
         for found, terms in ((right, wide), (scale, np.abs(wide))):
             mean = np.tensordot(share, terms, 1).astype(np.float32)
@@ -38,11 +39,12 @@ def case(rng: np.random.Generator, ranks: int, batches: int, rows: int, cols: in
             "counts": counts,
             "weight": weight,
             "bias": bias,
+            "filters": filters,
             **{name: poison(array.shape) for name, array in right.items()},
         },
         expected=right,
         scale=scale,
         shown=f"{ranks} rank{'s' * (ranks > 1)} with {', '.join(map(str, of_rank))} "
         f"micro-batch{'es' * (total > 1)} of {', '.join(map(str, counts[:12]))} "
-        f"{'... ' * (total > 12)}examples; weight {(rows, cols)}, bias {(rows,)}",
+        f"{'... ' * (total > 12)}examples; weight {(rows, cols)}, bias {(rows,)}, filters {(2, 1, cols)}",
     )

@@ -34,10 +34,10 @@ def raised(facts: Facts) -> Words:
     """An exception that the kernel's own code raised."""
     who = facts.who if facts.get("threads", ()) else "the kernel"
     what = one_line(facts.get("reason", facts.get("what", "an exception")))
-    check = f"check the values that line {facts.line} uses"
-    return f"{who} stopped{facts.here} with {what}", (
-        f"{check if facts.line else 'check the values that lead there'}; a GPU reports it only if "
-        "the kernel is compiled with `debug=True`"
+    known = facts.line and not facts.get("somewhere", False)  # else the line is that of its `def`
+    check = f"check the values that line {facts.line} uses" if known else "check what leads there"
+    return f"{who} stopped{facts.here if known else ''} with {what}", (
+        f"{check}; a GPU reports it only if the kernel is compiled with `debug=True`"
     )
 
 

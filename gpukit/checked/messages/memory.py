@@ -109,7 +109,10 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     if kind == "half":
         return f"{guard} as well: `{bound}` in line {line} is only a lower bound"
     if kind == "outside":
-        return f"put the access where `{bound}` in line {line} holds: here it runs only elsewhere"
+        return (
+            f"take the access out, or put it where `{bound}` in line {line} holds: here it runs only "
+            "where that does not"
+        )
     if kind == "else":
         return (
             f"nest the conditions of line {line}, with `if {bound}:` around the others: the access "
