@@ -77,7 +77,6 @@ def compile(
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
     flags.no_compile = True  # and do not load
-    flags.release_gil = False
     flags.fastmath = FastMathOptions(fastmath)
     with _lock, global_compiler_lock, lean.kernel_code():
         result = compiler.compile_extra(

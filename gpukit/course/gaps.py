@@ -176,7 +176,7 @@ def _is(kept: list[Mask], got_written: Mask) -> bool:
 def _exchanged(axes: list[Axis]) -> Iterator[list[Mask]]:
     """Yield what is kept where each index comes from another axis; forwards and backwards."""
     for order in itertools.permutations(axes):
-        if len(axes) > 1 and list(order) != axes:
+        if list(order) != axes:
             kept = [_mask(a, theirs.numbers) for a, theirs in zip(axes, order, strict=True)]
             yield kept
             for k in range(len(kept)):

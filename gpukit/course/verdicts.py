@@ -12,7 +12,6 @@ from gpukit.course.catalogue import Exercise
 from gpukit.course.compare import Mismatch
 from gpukit.course.runner import Outcome
 
-
 MANY = 16  # elements of a case in which a condition on values is not met by chance
 
 

@@ -46,5 +46,6 @@ def case(rng: np.random.Generator, ranks: int, batches: int, rows: int, cols: in
         scale=scale,
         shown=f"{ranks} rank{'s' * (ranks > 1)} with {', '.join(map(str, of_rank))} "
         f"micro-batch{'es' * (total > 1)} of {', '.join(map(str, counts[:12]))} "
-        f"{'... ' * (total > 12)}examples; weight {(rows, cols)}, bias {(rows,)}, filters {(2, 1, cols)}",
+        f"{'... ' * (total > 12)}examples; weight {(rows, cols)}, bias {(rows,)}, "
+        f"filters {(2, 1, cols)}",
     )

@@ -110,8 +110,8 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         return f"{guard} as well: `{bound}` in line {line} is only a lower bound"
     if kind == "outside":
         return (
-            f"take the access out, or put it where `{bound}` in line {line} holds: here it runs only "
-            "where that does not"
+            f"take the access out, or put it where `{bound}` in line {line} holds: here it runs "
+            "only where that does not"
         )
     if kind == "else":
         return (
