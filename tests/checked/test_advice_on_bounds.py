@@ -331,9 +331,9 @@ def test_a_bound_that_is_one_of_several_conditions_bounds_nothing_where_not_all_
     assert advice.endswith("runs where not all of them hold, and so also in the threads outside")
 
 
-def test_an_access_where_its_guard_does_not_hold_is_to_be_moved():
+def test_an_access_where_its_guard_does_not_hold_is_to_be_moved_or_taken_out():
     advice = outside(turned_round_kernel, ones(BLOCK - 1), ones(BLOCK - 1))
-    assert advice.startswith("put the access where `i < x.size` in line ")
+    assert advice.startswith("take the access out, or put it where `i < x.size` in line ")
 
 
 def test_a_negated_condition_that_lets_one_too_many_pass_is_named():
