@@ -44,6 +44,12 @@ def _accesses(space: str, op: str, short: str) -> dict[str, Counter]:
             f"l1tex__t_sectors_{pipe}.sum",
             differs,
         ),
+        f"{space}_{op}_lines": Counter(
+            "lines",
+            "distinct 128-byte cache lines that those requests touch",
+            f"l1tex__t_set_accesses_{pipe}.sum",
+            differs,
+        ),
     }
 
 
@@ -87,6 +93,23 @@ COUNTERS: dict[str, Counter] = {
         "bytes of the sectors moved for them: 32 per sector",
         "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum and _op_st.sum",
         _KEPT,
+    ),
+    "global_load_footprint": Counter(
+        "sectors",
+        "distinct 32-byte sectors of global memory that the launch loads, each counted at the "
+        "access that loads it first",
+        "dram__sectors_read.sum, if the caches are cold and evict nothing that is read again",
+    ),
+    "global_store_footprint": Counter(
+        "sectors",
+        "distinct sectors that the launch stores to or does atomics on, each counted at the "
+        "access that does so first",
+        "dram__sectors_write.sum, if the caches write each back once",
+    ),
+    "global_block_footprint": Counter(
+        "sectors",
+        "distinct sectors that a block loads, stores to or does atomics on, summed over blocks",
+        "none",
     ),
     **_shared("load", "ld"),
     **_shared("store", "st"),
@@ -133,6 +156,12 @@ COUNTERS: dict[str, Counter] = {
     "barriers": Counter(
         "barriers", "barriers that warps reach", "smsp__inst_executed_op_barrier.sum"
     ),
+    "shuffles": Counter(
+        "instructions",
+        "shuffles, votes and matches of warps, counted once per warp",
+        "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
+        "the tool counts the threads, and other exchanges of a warp with them",
+    ),
     "atomic_serial": Counter(
         "updates",
         "updates of one address that are serialized, summed over requests",
@@ -160,6 +189,23 @@ COUNTERS: dict[str, Counter] = {
         "arithmetic on float64",
         "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum, dmul, 2 * dfma",
         "functions such as exp become several instructions",
+    ),
+    "operations_integer": Counter(
+        "operations",
+        "operators and comparisons of integers that threads evaluate, min, max, abs and functions "
+        "of bits such as popc, and two per iteration of a `for` over a range",
+        "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
+        "addresses of elements take more; a division takes about 20; a compiler unrolls loops and "
+        "evaluates once what is the same in each iteration or thread",
+    ),
+    "operations_special": Counter(
+        "operations",
+        "operations of the special function units: one per division of floats, sqrt, rsqrt, exp, "
+        "log, sin, cos, erf and inverse trigonometric function; two per pow, tan, cbrt, gamma and "
+        "hyperbolic function",
+        "smsp__inst_executed_pipe_xu.sum",
+        "the tool counts warps, and conversions with them; functions without fastmath, and all of "
+        "float64, replace some of these operations by polynomials",
     ),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpukit import errors
@@ -77,17 +77,26 @@ class Launch:
         words: dict[int, int] | None = None,
         uninitialised: Any = None,
         reads: Any = None,
+        blocks: Sequence[int] | None = None,
     ) -> Seen:
         """Run all blocks in order, calling `functions` (`engine/entries.py`) for all that happens.
 
-        `words` go into the checker; `uninitialised(segment)` returns flags of cells without a
-        value, `reads(segment)` whether reads are recorded even where the launch writes nothing.
+        With `blocks`, ascending, run only those. `words` go into the checker;
+        `uninitialised(segment)` returns flags of cells without a value, `reads(segment)` whether
+        reads are recorded even where the launch writes nothing.
         """
         with _lock:
-            return self._run(functions, races, progress, words or {}, uninitialised, reads)
+            return self._run(functions, races, progress, words or {}, uninitialised, reads, blocks)
 
     def _run(
-        self, functions: Any, races: bool, progress: Any, words: Any, unset: Any, reads: Any
+        self,
+        functions: Any,
+        races: bool,
+        progress: Any,
+        words: Any,
+        unset: Any,
+        reads: Any,
+        blocks: Sequence[int] | None,
     ) -> Seen:
         all_segments = self.segments()
         first = MEMORY.begin()
@@ -107,7 +116,7 @@ class Launch:
         start = time.perf_counter()
         error: BaseException | None = None
         try:
-            error = self._blocks(state, progress)
+            error = self._blocks(state, progress, blocks)
         except KeyboardInterrupt as between_blocks:
             error = between_blocks
         finally:
@@ -171,22 +180,27 @@ class Launch:
 
         return run, bench
 
-    def _blocks(self, state: CheckerState, progress: Progress | None) -> BaseException | None:
+    def _blocks(
+        self, state: CheckerState, progress: Progress | None, blocks: Sequence[int] | None
+    ) -> BaseException | None:
         """Run the blocks in chunks, to report progress; return the exception that stopped them."""
-        compiled, shape = self.compiled, self.shape
+        total = self.shape.blocks if blocks is None else len(blocks)
         run, bench = self.prepared(state)
-        first, size = 0, 1
-        while first < shape.blocks:
-            last = shape.blocks if compiled.whole_grid else min(first + size, shape.blocks)
+        done, size = 0, 1
+        while done < total:
+            first = done if blocks is None else blocks[done]
+            count = total if self.compiled.whole_grid else min(size, total - done)
+            if blocks is not None:  # a chunk is a range of blocks
+                count = next((k for k in range(1, count) if blocks[done + k] != first + k), count)
             start = time.perf_counter()
             with _Watchdog(state, bench.context) as dog:
-                status = run(first, last)
+                status = run(first, first + count)
             if status > 0:
                 return None if dog.bit else self._stopped(status, bench.context)
-            size = _next_size(size, time.perf_counter() - start)
-            first = last
+            size = _next_size(count, time.perf_counter() - start)
+            done += count
             if progress is not None:
-                progress(first, shape.blocks)
+                progress(done, total)
         state.close()
         return None
 

@@ -32,6 +32,7 @@ class Seen:
     stopped: bool = False  # by the watchdog, because it did not end
     # The kernel's numbers of the locations with atomics of several threads on one element.
     added_together: list[int] = field(default_factory=list)
+    tables: Any = field(default=None, repr=False)  # owns the memory at the addresses in `words`
 
     def last_location(self) -> Any:
         """Return the location of the last access; None if there was none."""
@@ -95,6 +96,9 @@ class CheckerState:
             constant = segment.space == "constant"
             row[w.SPACE] = w.GLOBAL if constant else segments.SPACES[segment.space]
         self.table[:, w.NUMBER] = np.arange(len(self.table))
+        self.sectors: list[np.ndarray[Any, Any]] = []
+        if w.LOCATIONS in extra:
+            self._count_sectors()
         put = self.words.__setitem__
         for word in (w.NOW, w.LAUNCH, w.EPOCH, w.BLOCK, w.ORIGIN):
             put(word, first)
@@ -119,6 +123,21 @@ class CheckerState:
         self.words[w.FUNCTIONS : w.FUNCTIONS + len(functions)] = functions
         for word, value in extra.items():
             put(word, value)
+
+    def _count_sectors(self) -> None:
+        """Set up the tables of the footprint: a quarter of what the arrays take.
+
+        For a cooperative grid there is a bit for each block and sector as well; pages of them that
+        no block touches take no memory.
+        """
+        for row, segment in zip(self.table, self.segments, strict=False):
+            if segment.space == "global":
+                first, last = (at - segment.base >> 5 for at in (segment.begin, segment.end - 1))
+                words = np.zeros(last - first + 1, np.int64)
+                bits = np.zeros((self.blocks, -(-len(words) // 8)), np.uint8)
+                self.sectors += [words, bits]
+                row[w.SECTORS] = words.ctypes.data
+                row[w.SECTORS_OF_BLOCKS] = bits.ctypes.data if self.blocks else 0
 
     def _follow_fences(self) -> None:
         """Set up the tables of fences; memory that is never touched costs nothing."""
@@ -169,4 +188,5 @@ class CheckerState:
             self.words,
             self.stopped,
             np.flatnonzero(self.adders).tolist(),
+            self,
         )

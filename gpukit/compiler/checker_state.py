@@ -78,13 +78,16 @@ ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run
 
 # ---- segments ----------------------------------------------------------------------------------
 
-SEGMENT_WORDS = 11
+SEGMENT_WORDS = 13
 # SHIFT: log2 of the bytes per cell; BASE: what to subtract from an address to get a GPU's.
 # CONSTANT: 1 if this launch never writes there, so that reads need no record.
 # HEADS: address of the nodes that atomics released to elements (`checked/engine/fences.py`), or 0.
 # CELLS: address of the words of the last writes; GAP: offset from each to the word of the reads.
 # COUNTED: the memory space for counters; SPACE is GLOBAL for constant memory, too.
+# SECTORS: address of a word for each 32-byte sector of global memory, SECTORS_OF_BLOCKS that of a
+# bit for each sector and block of a cooperative grid (`checked/engine/footprint.py`), or 0.
 BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP, HEADS, COUNTED = range(11)
+SECTORS, SECTORS_OF_BLOCKS = 11, 12
 GLOBAL, SHARED, LOCAL, CONSTANT_MEMORY = range(4)
 SPACES = ("global", "shared", "local", "constant")
 
@@ -140,7 +143,8 @@ WRITE_WRITE, READ_WRITE, WRITE_READ = range(3)  # hazards: the earlier access fi
     S_REQUESTS, S_ACCESSES, S_ASKED, S_SECTORS, S_WAVEFRONTS, S_LEAST, S_WORST, S_SERIAL,
     S_CONTENTION, S_STEPS, S_THREADS, S_BRANCHES, S_DIVERGENT, S_BARRIERS, S_SPACE, S_SEGMENT,
     S_SIZE, S_KIND, S_LANES_OPEN, S_LAST, S_WORK_LAST, S_BASE, S_WORST_COUNT, S_TICK, S_WORK_TICK,
-) = range(25)  # fmt: skip
+    S_LINES, S_LOADED, S_STORED, S_OF_BLOCKS, S_BLOCK, S_TRIPS, S_RUNS,
+) = range(32)  # fmt: skip
 S_ADDRESSES = 32  # of the lanes of the open request
 S_PHASES = 64  # and their indices
 S_BANKS = 96

@@ -16,6 +16,7 @@ LOCKSTEP = "lockstep"  # all threads of the block synchronise here
 IN_STEP = "in_step"  # all threads of a row first do what comes before it
 # Calls at which threads of a block synchronise or exchange values.
 SYNC_POINTS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}
+ON_BITS = frozenset(["popc", "clz", "brev", "ffs"])
 ARRAYS = frozenset(["shared.array", "local.array"])
 THREAD_VALUES = frozenset([f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"])
 BLOCK_VALUES = frozenset(

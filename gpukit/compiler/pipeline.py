@@ -18,16 +18,16 @@ class Instrumentation:
     """What the checker must know about an instrumented kernel.
 
     Of the kernel's locations: `locations` are their process-wide numbers, in its own order;
-    `flops` the operations of their statements; `decided` has 1 for one that is reached only if an
-    atomic returned a certain value, else 0; `steps` what a recording shows the statement as, "" for
-    one that the compiler added; `rounding` are those of atomics whose result is rounded.
+    `operations` those of their statements, by counter; `decided` has 1 for one that is reached only
+    if an atomic returned a certain value, else 0; `steps` what a recording shows the statement as,
+    "" for one that the compiler added; `rounding` are those of atomics whose result is rounded.
 
     `segments` are the arrays that the kernel makes itself (`instruments.OwnSegment`); `stores` and
     `loads` those that it writes and reads; `unseen` functions that do so and are not instrumented;
     `variables` those of a recording, by number; `by_data` and `by_shape` as in
     `provenance.Stores`. `prints` is whether it calls `print`, `ordered` whether the order of blocks
     could show in the result, `fences` whether fences and atomics may order accesses, `atomics`
-    whether it has any.
+    whether it has any, `waits` whether a loop may wait for another block.
     """
 
     locations: list[int] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Instrumentation:
     prints: bool = False
     by_data: list[str] = field(default_factory=list)
     by_shape: list[str] = field(default_factory=list)
-    flops: dict[str, dict[str, int]] = field(default_factory=dict)
+    operations: dict[str, dict[str, int]] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
     ordered: bool = True
     fences: bool = False
@@ -46,6 +46,7 @@ class Instrumentation:
     steps: dict[str, str] = field(default_factory=dict)
     atomics: bool = False
     rounding: list[int] = field(default_factory=list)
+    waits: bool = False
 
 
 @dataclass
@@ -273,6 +274,7 @@ def compile_kernel(
 
 def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     from gpukit.compiler.analysis import arrays, block_order, decided, provenance
+    from gpukit.compiler.lowering import waiting
 
     if not unit.instrumented:
         return Instrumentation()
@@ -288,14 +290,15 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
         prints=rewriter.prints,
         by_data=_written(unit, stores.by_data),
         by_shape=_written(unit, stores.by_shape),
-        flops={str(k): v for k, v in instruments.flops.items()},
+        operations={str(k): v for k, v in emitter.work.operations.items()},
         variables=list(instruments.variables),
         ordered=block_order.matters(unit, own),
         fences=decided.has_fences(unit),
         decided=[int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
-        steps={str(k): v for k, v in instruments.steps.items()},
+        steps={str(k): v for k, v in emitter.work.steps.items()},
         atomics=rewriter.atomics,
         rounding=sorted(rewriter.rounding),
+        waits=waiting.polls(unit.tree, emitter.memory.shared),
     )
 
 

@@ -6,6 +6,7 @@ collected until another warp begins or a lane repeats; then the request is compl
 
 from __future__ import annotations
 
+from gpukit.checked.engine import footprint
 from gpukit.checked.engine.shadow import find_segment
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
@@ -39,6 +40,7 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
         poke(row, w.S_SIZE, size)
         poke(row, w.S_KIND, kind)
         poke(row, w.S_TICK, tick)
+        poke(row, w.S_BLOCK, footprint.running(checker))
     poke(row, w.S_LAST, thread)
     poke(row, w.S_ADDRESSES + count, address - peek(row, w.S_BASE))
     poke(row, w.S_PHASES + count, thread & 31)
@@ -87,6 +89,8 @@ def close(checker, location):  # type: ignore[no-untyped-def]
     elif space == w.GLOBAL:
         sectors = _sectors(row, count, size)
         _add(row, w.S_SECTORS, sectors)
+        _add(row, w.S_LINES, _lines(row, sectors))
+        footprint.touch(checker, row, sectors, kind)
         _keep_worst(row, count, sectors)
     elif space == w.CONSTANT_MEMORY:
         passes = _addresses(row, count)
@@ -123,12 +127,32 @@ def _with(row, found, unit):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sectors(row, count, size):  # type: ignore[no-untyped-def]
-    """Return how many distinct 32-byte sectors a request touches."""
-    found = 0
+    """Return how many distinct 32-byte sectors a request touches; they are in S_SCRATCH."""
+    found, most = 0, -1
     for k in range(count):
         at = peek(row, w.S_ADDRESSES + k)
         for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
-            found = _with(row, found, sector)
+            if sector > most and found < w.SCRATCH_WORDS:  # as in most requests: no search
+                poke(row, w.S_SCRATCH + found, sector)
+                found, most = found + 1, sector
+            elif sector != most:
+                found = _with(row, found, sector)
+    return found
+
+
+@compiled
+def _lines(row, sectors):  # type: ignore[no-untyped-def]
+    """Return in how many distinct 128-byte lines the sectors in S_SCRATCH lie."""
+    found, most = 0, -1
+    for j in range(sectors):
+        line = peek(row, w.S_SCRATCH + j) >> 2
+        if line > most:
+            found, most = found + 1, line
+        elif line != most:
+            k = j - 1
+            while k >= 0 and peek(row, w.S_SCRATCH + k) >> 2 != line:
+                k -= 1
+            found += k < 0
     return found
 
 
@@ -198,8 +222,11 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
 
 
 @compiled
-def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def]
-    """Count the warps and threads that execute a statement."""
+def work(checker, location, thread, count, mask, recomputed):  # type: ignore[no-untyped-def]
+    """Count the warps and threads that execute a statement.
+
+    For one that is `recomputed` where it is needed count only the threads, for its operations.
+    """
     row_ = _location(checker, location)
     last = peek(row_, w.S_WORK_LAST)
     if peek(row_, w.S_WORK_TICK) != peek(checker, w.TICK):
@@ -207,15 +234,20 @@ def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def
         last = -1
     # A statement executed once for a cooperative grid: each block has warps of its own.
     size = peek(checker, w.THREADS)
+    warps = threads = 0
     for first in range(0, count, size):
         for k in range(first, min(first + size, count)):
             at = thread + k - first
             if mask == 0 or peek8(mask, k) != 0:
-                if last < 0 or at <= last or at >> 5 != last >> 5:
-                    _add(row_, w.S_STEPS, 1)
+                warps += last < 0 or at <= last or at >> 5 != last >> 5
+                threads += 1
                 last = at
-                _add(row_, w.S_THREADS, 1)
+    if recomputed:
+        _add(row_, w.S_RUNS, threads)
+        return
     poke(row_, w.S_WORK_LAST, last)
+    _add(row_, w.S_STEPS, warps)
+    _add(row_, w.S_THREADS, threads)
 
 
 @compiled
@@ -256,6 +288,12 @@ def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
         _add(row, w.S_THREADS, lanes >> k & 1)
     if yes not in (0, lanes):
         _add(row, w.S_DIVERGENT, 1)
+
+
+@compiled
+def begin_block(checker):  # type: ignore[no-untyped-def]
+    """Begin a block: no request and no statement of a warp goes on from an earlier one."""
+    poke(checker, w.TICK, peek(checker, w.TICK) + 1)
 
 
 @compiled

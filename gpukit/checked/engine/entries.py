@@ -155,6 +155,12 @@ def counting() -> tuple[int, ...]:
         counting_.row(checker, location, thread, count, address, step, size, mask, kind)
         return 0
 
+    @_entry("begin_block")
+    def begin_block(checker, block):  # type: ignore[no-untyped-def]
+        barriers.begin_block(checker, block)
+        counting_.begin_block(checker)
+        return 0
+
     @_entry("tick")
     def free(checker):  # type: ignore[no-untyped-def]
         return 1
@@ -171,11 +177,18 @@ def counting() -> tuple[int, ...]:
         return 0
 
     @_entry("work")
-    def work(checker, location, thread, count, mask, spare):  # type: ignore[no-untyped-def]
-        counting_.work(checker, location, thread, count, mask)
+    def work(checker, location, thread, count, mask, recomputed):  # type: ignore[no-untyped-def]
+        counting_.work(checker, location, thread, count, mask, recomputed)
         return 0
 
-    own = {"access": access, "row": row, "row_free": free, "barrier": barrier, "branch": branch}
+    own = {
+        "access": access,
+        "row": row,
+        "row_free": free,
+        "begin_block": begin_block,
+        "barrier": barrier,
+        "branch": branch,
+    }
     return _table({**_common(), **own, "work": work})
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +19,7 @@ from gpukit.checked.instrumented import Launch
 from gpukit.checked.occupancy import OccupancyTable
 from gpukit.checked.profile import advice as profile_advice
 from gpukit.checked.profile import as_html, as_text
+from gpukit.checked.profile import blocks as profile_blocks
 from gpukit.checked.profile import occupancy as profile_occupancy
 from gpukit.checked.profile import pattern as profile_pattern
 from gpukit.checked.profile import source as profile_source
@@ -59,7 +63,9 @@ class Access:
 class Profile:
     """The counters of a launch: in all, by line, by array, by access.
 
-    `source` are the kernel's lines, `called` those of the device functions that it calls.
+    `source` are the kernel's lines, `called` those of the device functions that it calls. The
+    counters are those of `blocks_run` blocks: all `blocks` of the grid, unless it was profiled from
+    some of them.
     """
 
     kernel: str
@@ -77,6 +83,15 @@ class Profile:
     notes: list[str] = field(default_factory=list)
     called: list[profile_source.Listing] = field(default_factory=list)
     remembered: profile_occupancy.Remembered | None = field(default=None, compare=False)
+    blocks_run: int = 0
+
+    def __post_init__(self) -> None:
+        self.blocks_run = self.blocks_run or self.blocks
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks in the grid."""
+        return math.prod(self.grid)
 
     def __repr__(self) -> str:
         return self.text()
@@ -143,6 +158,8 @@ class Profile:
             "file": self.file,
             "grid": list(self.grid),
             "block": list(self.block),
+            "blocks": self.blocks,
+            "blocks_run": self.blocks_run,
             "total": self.total.as_dict(),
             "lines": {str(k): v.as_dict() for k, v in self.lines.items()},
             "arrays": {k: v.as_dict() for k, v in self.arrays.items()},
@@ -155,22 +172,31 @@ class Profile:
         }
 
 
-def profile(kernel: Any) -> Command:
+def profile(kernel: Any, *, blocks: int | Sequence[int] | None = None) -> Command:
     """Return the kernel ready to be launched and counted.
 
     `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
     its usual effect on the arguments, and returns a `Profile`. An error of the kernel
     is raised, as by a plain launch. `gpukit.profile(function)(*arguments)` calls a function that
     launches kernels, and returns a list with the `Profile` of each launch, in order.
+
+    `blocks` profiles a large launch from some of its blocks, without the effects of the others: a
+    number of them, spread evenly over the grid from the first to the last, or their linear indices,
+    x fastest. `Profile.blocks_run` of `Profile.blocks` blocks were then counted. Raises
+    ArgumentError if the grid has no such blocks, or if blocks of the kernel wait for others.
     """
-    return Command("profile", kernel, run, join=list)
+    run_ = run if blocks is None else functools.partial(run, blocks=blocks)
+    return Command("profile", kernel, run_, join=list)
 
 
-def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
-    """Run one launch and return its profile."""
+def run(
+    kernel: Any, shape: Any, arguments: tuple[Any, ...], blocks: int | Sequence[int] | None = None
+) -> Profile:
+    """Run one launch, or some of its blocks, and return its profile."""
     from gpukit.checked.engine import entries
 
     launch = Launch(kernel, shape, arguments, "every")
+    chosen = None if blocks is None else profile_blocks.chosen(launch, blocks)
     table = np.zeros(
         (len(launch.compiled.instrumentation.locations) + 1, checker_state.LOCATION_WORDS), np.int64
     )
@@ -178,14 +204,18 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
     words = {checker_state.LOCATIONS: table.ctypes.data}
     with Bar(f"profile {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.counting)
-        seen = launch.run(functions, races=False, progress=bar, words=words)
+        seen = launch.run(functions, races=False, progress=bar, words=words, blocks=chosen)
     uninitialised.touch_ranges(launch.packed.ranges)
     assert seen.words is not None
     entries.finish()(int(seen.words.ctypes.data), len(table))
     if seen.error is not None:
         raise seen.error
     _raise_outside(seen, kernel)
-    return _profile(launch, seen, table)
+    made = _profile(launch, seen, table)
+    if chosen is not None:
+        made.blocks_run = len(chosen)
+        made.notes += profile_blocks.note(made.blocks_run, made.blocks)
+    return made
 
 
 def _raise_outside(seen: Seen, kernel: Any) -> None:
@@ -216,7 +246,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
         zip(compiled.instrumentation.locations, table, strict=False)
     ):
         place = compiled.locations[location]
-        counts = _counts(row, compiled.instrumentation.flops.get(str(number), {}))
+        counts = _counts(row, compiled.instrumentation.operations.get(str(number), {}))
         if not counts.values:
             continue
         total.merge(counts)
@@ -247,7 +277,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
     )
 
 
-def _counts(row: Any, flops: dict[str, int]) -> Counts:
+def _counts(row: Any, operations: dict[str, int]) -> Counts:
     """Return the counters of one location in the source."""
     counts = Counts()
     op, space = _OPS[int(row[checker_state.S_KIND])], int(row[checker_state.S_SPACE])
@@ -255,6 +285,10 @@ def _counts(row: Any, flops: dict[str, int]) -> Counts:
     if space == checker_state.GLOBAL:
         counts.add(f"global_{op}_requests", requests)
         counts.add(f"global_{op}_sectors", int(row[checker_state.S_SECTORS]))
+        counts.add(f"global_{op}_lines", int(row[checker_state.S_LINES]))
+        counts.add("global_load_footprint", int(row[checker_state.S_LOADED]))
+        counts.add("global_store_footprint", int(row[checker_state.S_STORED]))
+        counts.add("global_block_footprint", int(row[checker_state.S_OF_BLOCKS]))
         counts.add("global_bytes_asked", int(row[checker_state.S_ASKED]))
         counts.add("global_bytes_moved", 32 * int(row[checker_state.S_SECTORS]))
     elif space == checker_state.SHARED:
@@ -277,8 +311,11 @@ def _counts(row: Any, flops: dict[str, int]) -> Counts:
         ("atomic_contention", checker_state.S_CONTENTION),
     ):
         counts.add(name, int(row[field_]))
-    for kind, count in flops.items():
-        counts.add(f"flops_{kind}", count * int(row[checker_state.S_THREADS]))
+    threads = int(row[checker_state.S_THREADS]) + int(row[checker_state.S_RUNS])
+    for name, count in operations.items():
+        counts.add(
+            name, count * (int(row[checker_state.S_STEPS]) if name == "shuffles" else threads)
+        )
     return counts
 
 

@@ -96,6 +96,8 @@ class Expressions:
         if name is not None:
             if name.startswith("atomic.") and node.args:
                 return getattr(self.type_of(node.args[0]), "dtype", None)
+            if name in kinds.ON_BITS and node.args:
+                return self.type_of(node.args[0])
             value = name in kinds.SHUFFLES and len(node.args) > 1
             return self.type_of(node.args[1]) if value else None
         function = self.function(node)
@@ -160,29 +162,6 @@ class Expressions:
         except Exception:  # Numba raises many kinds of exceptions if it finds no type
             return None
         return getattr(found, "return_type", None)
-
-    def flops(self, node: ast.AST) -> dict[str, int]:
-        """Return the floating-point operations in an expression or statement, by type.
-
-        An addition, multiplication, division or mathematical function counts as one, a fused
-        multiply-add as two; comparisons, conversions and folded constants are not counted.
-        """
-        found: dict[str, int] = {}
-        for n in ast.walk(node):
-            if isinstance(n, ast.AugAssign):
-                target = tree.clone(n.target)
-                target.ctx = ast.Load()
-                n = ast.BinOp(target, n.op, n.value)
-            kind, count = None, 1
-            if isinstance(n, ast.Call) and tree.called(n) == "fma":
-                kind, count = self.type_of(n.args[0]), 2
-            elif self.is_folded(n):
-                continue
-            elif isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n)):
-                kind = self.type_of(n)
-            if isinstance(kind, types.Float):
-                found[str(kind)] = found.get(str(kind), 0) + count
-        return found
 
 
 def _is_literal(node: ast.expr, value: object) -> bool:

@@ -10,6 +10,7 @@ from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.kernel_memory import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
+from gpukit.compiler.emit.work import Work
 from gpukit.compiler.lowering import region_tree
 
 
@@ -20,7 +21,8 @@ class Emitter:
         self.kernel = kernel
         self.memory = Memory(kernel)
         self.instruments = Instruments(kernel, self.memory)
-        self.threads = ThreadLoops(kernel, self.memory, self.instruments)
+        self.work = Work(self.instruments)
+        self.threads = ThreadLoops(kernel, self.memory, self.instruments, self.work)
         self.unit, self.schedule, self.options = kernel.unit, kernel.schedule, kernel.options
         self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
 
@@ -120,14 +122,14 @@ class Emitter:
         with self.rewriter.for_block():
             made = self.rewriter.statements([s])
         self.ranges.learn(s)
-        return [*self.instruments.record_once(s), *made, *self.instruments.values_of_block(s)]
+        return [*self.work.once(s), *made, *self.instruments.values_of_block(s)]
 
     def _BlockIf(self, step: region_tree.BlockIf) -> list[ast.stmt]:
         with self.ranges.branch(_written(step.body + step.orelse)):
             body = self.steps(step.body) or [ast.Pass()]
         with self.ranges.branch(_written(step.body + step.orelse)):
             orelse = self.steps(step.orelse)
-        recorded = self.instruments.record_test(step.test)
+        recorded = self.work.test(step.test)
         return [*recorded, ast.If(self._test(step.test), body, orelse)]
 
     def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -143,14 +145,10 @@ class Emitter:
             body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
-            head = tree.assign(target, step.loop.iter, step.loop)  # only for its text and values
-            recorded = [
-                *self.instruments.record_once(head),
-                *self.instruments.values_of_block(head),
-            ]
-            body = [*recorded, *body]
+            body = [*self.work.round(step), *body]
+        before = self.work.range(step)
         if target not in self.schedule.live_across:
-            return [ast.For(tree.clone(step.loop.target), over, body, [])]
+            return [*before, ast.For(tree.clone(step.loop.target), over, body, [])]
         # Each thread keeps its own variable of this name: store the loop's value in all of them.
         round_ = self.unit.named("_step_{}", target)
         keep = tree.stmts(f"{self.kernel.kept(target)}[thread] = {round_}")
@@ -159,7 +157,7 @@ class Emitter:
             *self.threads.of_block([region_tree.ThreadLoop(keep, self.schedule.forms, step.mask)]),
             *body,
         ]
-        return [ast.For(tree.store(round_), over, body, [])]
+        return [*before, ast.For(tree.store(round_), over, body, [])]
 
     def _BlockWhile(self, step: region_tree.BlockWhile) -> list[ast.stmt]:
         self.ranges.forget(_written(step.body))
@@ -167,7 +165,7 @@ class Emitter:
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
             node = tree.at(ast.While(step.test, [], []), step.test)
-            recorded = self.instruments.record_branch(region_tree.Branch(node, None, None))
+            recorded = self.work.branch(region_tree.Branch(node, None, None))
             return [ast.While(self._test(step.test), [*recorded, *body], []), *tree.clone(recorded)]
         begin, rounds = self._waiting(step.loop)
         return [*begin, ast.While(self._test(step.test), [*rounds, *body], [])]
@@ -219,7 +217,7 @@ class Emitter:
         return [self._check_barrier(step, everywhere=True), *recorded]
 
     def _Branch(self, step: region_tree.Branch) -> list[ast.stmt]:
-        return self.instruments.record_branch(step)
+        return self.work.branch(step)
 
     def _check_barrier(
         self, step: region_tree.Barrier | region_tree.GridBarrier, *, everywhere: bool = False

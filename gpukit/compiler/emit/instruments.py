@@ -15,8 +15,7 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import checker_state, facts, refuse, tree
-from gpukit.compiler.analysis import expressions
+from gpukit.compiler import checker_state, refuse, tree
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.kernel_memory import Memory, padded
@@ -47,9 +46,7 @@ class OwnSegment:
 class Instruments:
     """Emits the calls that record what an instrumented kernel does; nothing for other kernels.
 
-    `segments` are the kernel's own arrays, `variables` those of a recording with their numbers,
-    `flops` the operations of the statements of a profile by their own location, `steps` the text of
-    a statement in a recording by its own location.
+    `segments` are the kernel's own arrays, `variables` those of a recording with their numbers.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
@@ -58,9 +55,6 @@ class Instruments:
         self.instrumented = kernel.options.instrumented
         self.segments: list[OwnSegment] = []
         self.variables: dict[str, int] = {}
-        self.flops: dict[int, dict[str, int]] = {}
-        self.steps: dict[int, str] = {}
-        self.expressions = expressions.Expressions(kernel.unit)
         self.recorded: dict[
             int, str
         ] = {}  # by thread loop: a flag, 1 if its reads were recorded before its loop
@@ -123,40 +117,15 @@ class Instruments:
         statement = ast.Expr(made)
         return [statement if like is None else tree.at(statement, like)]
 
-    def _location(self, node: ast.AST, what: str) -> int:
+    def location(self, node: ast.AST, what: str) -> int:
         return self.rewriter.location(node, "", what) >> checker_state.LOCATION_SHIFT
-
-    def record_once(self, s: ast.stmt) -> list[ast.stmt]:
-        """Return the statements that record a statement that runs once per block."""
-        if not self.unit.detailed:
-            return []
-        location = self._location(s, f"{ast.unparse(s)};")
-        self.flops[location] = self.expressions.flops(s)
-        self.steps[location] = self._step(s)
-        nothing = tree.const(0)
-        parts = [tree.const(location), nothing, tree.name("_all_threads"), nothing, nothing]
-        return self.record("work", s, *parts)
-
-    def _step(self, s: ast.stmt) -> str:
-        """Return the text of a statement in a recording; "" for one that the compiler added."""
-        if self.unit.returned in tree.writes(s):
-            leaves = isinstance(s, ast.Assign) and getattr(s.value, "value", False)
-            return "return" if leaves else ""
-        step = facts.of(s).step
-        return "run" if step is None else step
-
-    def record_test(self, test: ast.expr) -> list[ast.stmt]:
-        """Return the statements that record a condition uniform in the block (recordings)."""
-        if self.instrumented != "values":
-            return []
-        return self.record_once(tree.at(ast.Expr(test), test))
 
     def record_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
         """Return the statements that record a barrier of the block or, `grid_barrier`, the grid."""
         if not self.instrumented:
             return []
         return self.record(
-            name, call, tree.const(self._location(call, refuse.written(call, self.unit)))
+            name, call, tree.const(self.location(call, refuse.written(call, self.unit)))
         )
 
     def record_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
@@ -167,7 +136,7 @@ class Instruments:
             or everywhere != self.schedule.whole_grid
         ):
             return []
-        location = tree.const(self._location(call, refuse.written(call, self.unit)))
+        location = tree.const(self.location(call, refuse.written(call, self.unit)))
         count = tree.name("_all_threads" if everywhere else "threads")
         gone = self.mask_address(self.rewriter.returned, tree.const(0))
         return self.record(name, call, location, count, gone)
@@ -175,23 +144,8 @@ class Instruments:
     def record_warps(self, step: region_tree.WarpBarrier) -> list[ast.stmt]:
         """Return the statements that record a syncwarp or a fence."""
         active = self.mask_address(step.mask, tree.const(0))
-        location = tree.const(self._location(step.call, refuse.written(step.call, self.unit)))
+        location = tree.const(self.location(step.call, refuse.written(step.call, self.unit)))
         return self.record("sync_warps", step.call, location, tree.name("_all_threads"), active)
-
-    def record_branch(self, step: region_tree.Branch) -> list[ast.stmt]:
-        """Return the statements that record which threads take a branch (profiles)."""
-        location = self._location(step.node, "")
-        self.flops[location] = self.expressions.flops(tree.heads(step.node)[0])
-        taken = self.mask_address(step.taken, tree.const(0))
-        here = self.mask_address(step.parent, tree.const(0))
-        if step.when == "before":
-            here, taken = taken, tree.const(checker_state.BEFORE)
-        elif step.when == "after":
-            here = tree.const(checker_state.BEFORE)
-        count = tree.name("_all_threads")
-        return self.record(
-            "branch", step.node, tree.const(location), count, taken, here, tree.const(0)
-        )
 
     def mask_address(self, mask: str | None, thread: ast.expr) -> ast.expr:
         """Return the address of a thread's flag in a mask; 0 without a mask."""
@@ -245,28 +199,6 @@ class Instruments:
         if self.instrumented != "access" or threads == 0 or threads % shuffles.WARP:
             return False
         return all(map(_names_all_lanes, thread_loop.body))
-
-    def work(
-        self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
-    ) -> list[ast.stmt]:
-        """Return the statements that count what a row of threads computes (profiles only)."""
-        if not self.unit.detailed:
-            return []
-        self.rewriter.uses_thread = True
-        new: list[ast.stmt] = []
-        for s in thread_loop.body:
-            by_person = not facts.of(s).added or self.instrumented == "values"
-            if getattr(s, "lineno", 0) and by_person:
-                location = self._location(s, f"{ast.unparse(s)};")
-                self.flops[location] = self.expressions.flops(s)
-                self.steps[location] = self._step(s)
-                thread = tree.expr("row_start + low - first_thread", low=low)
-                count = tree.expr("high - low", high=high, low=low)
-                mask = self.mask_address(thread_loop.mask, tree.expr("row_start + low", low=low))
-                new += self.record(
-                    "work", None, tree.const(location), thread, count, mask, tree.const(0)
-                )
-        return new
 
     def row(
         self,

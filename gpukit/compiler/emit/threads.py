@@ -19,6 +19,7 @@ from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.kernel_memory import Memory
+from gpukit.compiler.emit.work import Work
 from gpukit.compiler.lowering import region_tree, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
@@ -30,8 +31,11 @@ _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 class ThreadLoops:
     """Emits the loops over the threads of a block."""
 
-    def __init__(self, kernel: Kernel, memory: Memory, instruments: Instruments) -> None:
+    def __init__(
+        self, kernel: Kernel, memory: Memory, instruments: Instruments, work: Work
+    ) -> None:
         self.kernel, self.memory, self.instruments = kernel, memory, instruments
+        self.work = work
         self.unit, self.schedule, self.options = kernel.unit, kernel.schedule, kernel.options
         self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
         self.bounds = Bounds(kernel, memory)
@@ -186,6 +190,9 @@ class ThreadLoops:
             new += self._rows(row.orelse, low, start)
         return [*new, *self._rows(row.orelse, stop, high)]
 
+    def _RowCount(self, row: region_tree.RowCount, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        return self.work.recomputed(row, low, high)
+
     def _RowFor(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
         if self.options.readable:
@@ -231,7 +238,7 @@ class ThreadLoops:
         shuffled = None if self.unit.detailed else self._shuffled(thread_loop, low, high)
         if shuffled is not None:
             return [shuffled]
-        before = self.instruments.work(thread_loop, low, high)
+        before = self.work.row(thread_loop, low, high)
         instrumented = self.options.instrumented
         recorded = accesses.of_row(self.kernel, thread_loop) if instrumented else []
         if recorded is None:

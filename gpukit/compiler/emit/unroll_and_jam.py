@@ -31,7 +31,7 @@ def pays(kernel: Kernel, row: region_tree.RowFor) -> bool:
     """Tell whether loading and storing kept variables is a large part of an iteration."""
     if row.stride == 0 or kernel.options.instrumented:
         return False
-    body = row.body[0].body
+    body = getattr(row.body[0], "body", [])
     if len(body) != 1 or not isinstance(body[0], region_tree.ThreadLoop):
         return False
     thread_loop = body[0]
@@ -127,7 +127,7 @@ def _copies(
     unit: Unit, row: region_tree.RowFor, guards: list[Guard]
 ) -> tuple[list[region_tree.Row], list[Guard]]:
     """Return the unrolled body of a thread, and what guards prove in each iteration."""
-    thread_loop: region_tree.ThreadLoop = row.body[0].body[0]  # type: ignore[assignment]
+    thread_loop: region_tree.ThreadLoop = row.body[0].body[0]  # type: ignore[assignment, union-attr]
     body, rematerialised, known = (
         list(thread_loop.body),
         dict(thread_loop.forms.rematerialised),

@@ -64,7 +64,15 @@ class RowSpan:
     body: list[Row]
 
 
-Row = ThreadLoop | RowIf | RowFor | RowSpan
+@dataclass
+class RowCount:
+    """A statement that is recomputed wherever its value is needed: a profile counts it here."""
+
+    statement: ast.stmt
+    mask: str | None
+
+
+Row = ThreadLoop | RowIf | RowFor | RowSpan | RowCount
 
 # ---- what is done by a block ------------------------------------------------------------------
 
@@ -213,6 +221,6 @@ def thread_loops_of(rows: list[Row]) -> Iterator[ThreadLoop]:
     for row in rows:
         if isinstance(row, ThreadLoop):
             yield row
-        else:
+        elif not isinstance(row, RowCount):
             yield from thread_loops_of(row.body)
             yield from thread_loops_of(getattr(row, "orelse", []))

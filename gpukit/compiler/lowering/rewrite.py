@@ -178,7 +178,7 @@ class Rewriter(scalar.Scalar):
             who = ast.Tuple([tree.expr("thread - first_thread"), wide], ast.Load())
             return tree.call(self.helper("hooks", "fence"), tree.name("_context"), who)
 
-        if name in ("clz", "brev", "ffs", "popc"):
+        if name in kinds.ON_BITS:
             for k, a in enumerate(node.args):
                 kind = self.unit.types.get(a.id) if isinstance(a, ast.Name) else None
                 small = isinstance(a, ast.Name) and a.id in tree.GEOMETRY

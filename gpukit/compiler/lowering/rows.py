@@ -20,7 +20,7 @@ from gpukit.compiler import conditions, facts, kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.lowering import polling, waiting
-from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
+from gpukit.compiler.lowering.region_tree import Row, RowCount, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
 
 _NEIGHBOURS = "adjacent threads access adjacent memory"
@@ -46,13 +46,17 @@ class RowPlanner:
         """Return the rows for statements without a synchronisation point."""
         rows: list[Row] = []
         pending: list[ast.stmt] = []
-        body = [s for s in body if not (isinstance(s, ast.Pass) or _is_rematerialised(s, forms))]
+        counted = self.unit.instrumented == "every"
+        body = [s for s in body if counted or not _is_rematerialised(s, forms)]
+        body = [s for s in body if not isinstance(s, ast.Pass)]
         held = 0  # statements up to the one that releases a lock
         for k, s in enumerate(body):
-            if kinds.is_in_step(s):
+            again = _is_rematerialised(s, forms)
+            if kinds.is_in_step(s) or again:
                 if pending:
                     rows.append(ThreadLoop(pending, forms, mask))
                     pending = []
+                rows += [RowCount(s, mask)] if again else []
                 continue
             held = max(held - 1, waiting.kept(s, body[k + 1 :]))
             special = None if held > 0 else self._special(s, body, forms, mask)

@@ -12,6 +12,7 @@ last forever. A loop that waits counts its iterations, and stops the kernel afte
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.analysis import arrays, uniformity
@@ -24,13 +25,39 @@ def is_wait(loop: ast.While) -> bool:
     """Tell whether a loop takes a lock, or polls memory that it does not change itself."""
     if any(tree.called(n) in LOCKS for n in ast.walk(loop)):
         return True
-    asks = any(
-        (tree.called(n) or "").startswith("atomic.")
-        if isinstance(n, ast.Call)
-        else isinstance(n, ast.Subscript) and not uniformity.is_size(n)
-        for n in ast.walk(loop.test)
-    )
+    asks = any(_accesses(n) for n in ast.walk(loop.test))
     return asks and tree.reads(loop.test).isdisjoint(_changed(loop.body))
+
+
+def polls(node: ast.AST, shared: Collection[str]) -> bool:
+    """Tell whether a loop in a tree polls memory that is not `shared`, without taking a lock.
+
+    The condition reads the memory, or a variable that the loop reads from there at the same place.
+    """
+    for loop in ast.walk(node):
+        if isinstance(loop, ast.While):
+            read = [loop.test] if is_wait(loop) else _read_again(loop)
+            locks = any(tree.called(n) in LOCKS for n in ast.walk(loop))
+            polled = {_array(n) for e in read for n in ast.walk(e) if _accesses(n)}
+            if polled - set(shared) and not locks:
+                return True
+    return False
+
+
+def _read_again(loop: ast.While) -> list[ast.expr]:
+    """Return what a loop assigns to the variables of its condition, if nothing else changes."""
+    written = tree.writes(loop.body)
+    asked = tree.reads(loop.test) & written
+    set_ = [s for s in tree.statements(loop.body) if tree.writes(s) & asked]
+    plain = all(isinstance(s, ast.Assign) for s in set_)
+    values = [s.value for s in set_ if isinstance(s, ast.Assign)]
+    return values if plain and tree.reads(values).isdisjoint(written) else []
+
+
+def _accesses(n: ast.AST) -> bool:
+    if isinstance(n, ast.Subscript):
+        return not uniformity.is_size(n)
+    return (tree.called(n) or "").startswith("atomic.")
 
 
 def _changed(body: list[ast.stmt]) -> set[str]:
