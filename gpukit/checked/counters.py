@@ -156,6 +156,16 @@ COUNTERS: dict[str, Counter] = {
     "barriers": Counter(
         "barriers", "barriers that warps reach", "smsp__inst_executed_op_barrier.sum"
     ),
+    "dependent_trips": Counter(
+        "loads",
+        "loads of global memory, and atomics whose result is used, in the longest chain of a warp, "
+        "summed over warps: the address of each, or a condition under which it is made, depends on "
+        "the one before, or a barrier between them waits for its value to be in shared memory",
+        "none",
+        "all parts of a condition and of a conditional expression are taken to be evaluated; what "
+        "is loaded from memory that the launch has written depends on the loads of its own thread "
+        "only; a lane gets the depth of the whole warp from a shuffle",
+    ),
     "shuffles": Counter(
         "instructions",
         "shuffles, votes and matches of warps, counted once per warp",

@@ -99,6 +99,8 @@ class CheckerState:
         self.sectors: list[np.ndarray[Any, Any]] = []
         if w.LOCATIONS in extra:
             self._count_sectors()
+            self.trips = np.zeros((max(self.blocks, 1), w.TRIP_WORDS), np.int64)
+            self.words[w.TRIPS] = self.trips.ctypes.data
         put = self.words.__setitem__
         for word in (w.NOW, w.LAUNCH, w.EPOCH, w.BLOCK, w.ORIGIN):
             put(word, first)

@@ -58,6 +58,7 @@ LOCK_WARP, LOCK_THREAD, LOCK_SHARED = 30, 31, 95
 ADDERS = 94  # address of a flag per location: an atomic there followed one of another thread
 FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
 SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
+TRIPS = 129  # address of a row of depths of loads for each block in lockstep (profiles only)
 WRITES = 128  # grows with every write that is recorded
 # Areas where more reads add nothing new: epoch, writes, cells, stride, count, jump, lines.
 SETTLED = 136
@@ -70,7 +71,7 @@ CALLS = {
     "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
     "fence": 2, "sync_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "segment": 3,
     "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
-    "area": 9, "run": 11,
+    "area": 9, "run": 11, "trip": 4,
 }  # fmt: skip
 
 # Indices of those that call each other: several small functions compile faster than a large one.
@@ -153,6 +154,14 @@ SCRATCH_WORDS = 128
 S_WORST_ADDRESSES = S_SCRATCH + SCRATCH_WORDS  # of the most expensive request
 S_WORST_LANES = S_WORST_ADDRESSES + 32
 LOCATION_WORDS = S_WORST_LANES + 32
+
+# ---- depths of loads (`checked/engine/trips.py`): one row, or one per block ------------
+
+# BASE: of what the last barrier waited for; STORED: of what has been stored to shared memory;
+# DEEPEST: of the loads of each warp; GIVEN, and the TICK of it: of what its lanes exchange.
+T_BASE, T_STORED, T_DEEPEST, T_GIVEN, T_GIVEN_TICK = 0, 1, 2, 34, 66
+TRIP_WORDS = 98
+TRIP_LOAD, TRIP_STORE, TRIP_GIVE, TRIP_TAKEN = range(4)  # what a kernel reports
 
 # ---- events of a recording -----------------------------------------------------------------------
 

@@ -53,6 +53,8 @@ class Facts(NamedTuple):
     keeps_lock: bool = False
     # An access that is reached only if an atomic returned a certain value (`decided`).
     decided: bool = False
+    # The load whose depth a call computes (`trips`).
+    load: Any = None
 
 
 _NOTHING = Facts()

@@ -141,7 +141,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     from gpukit.compiler.emit.emitter import Emitter
     from gpukit.compiler.emit.kernel import Kernel
     from gpukit.compiler.frontend import own_arrays
-    from gpukit.compiler.lowering import flat, schedule, typing, whole_bounds
+    from gpukit.compiler.lowering import flat, schedule, trips, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -151,6 +151,8 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
         unit.types = typing.run(unit, arguments)
     flat.run(unit)
     own_arrays.share(unit)
+    if unit.instrumented == "every":
+        trips.run(unit)
     emitter = Emitter(Kernel(unit, schedule.run(unit), arguments, options))
     return emitter, emitter.function()
 

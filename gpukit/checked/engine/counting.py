@@ -6,7 +6,7 @@ collected until another warp begins or a lane repeats; then the request is compl
 
 from __future__ import annotations
 
-from gpukit.checked.engine import footprint
+from gpukit.checked.engine import footprint, trips
 from gpukit.checked.engine.shadow import find_segment
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
@@ -41,6 +41,8 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
         poke(row, w.S_KIND, kind)
         poke(row, w.S_TICK, tick)
         poke(row, w.S_BLOCK, footprint.running(checker))
+        if kind == w.LOAD and peek(row, w.S_SPACE) == w.GLOBAL:
+            trips.reach(checker, row, thread, 0)
     poke(row, w.S_LAST, thread)
     poke(row, w.S_ADDRESSES + count, address - peek(row, w.S_BASE))
     poke(row, w.S_PHASES + count, thread & 31)
@@ -294,12 +296,22 @@ def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
 def begin_block(checker):  # type: ignore[no-untyped-def]
     """Begin a block: no request and no statement of a warp goes on from an earlier one."""
     poke(checker, w.TICK, peek(checker, w.TICK) + 1)
+    trips.begin_block(checker)
 
 
 @compiled
 def barrier(checker, location):  # type: ignore[no-untyped-def]
     """Count a barrier, once per warp of the block."""
     _add(_location(checker, location), w.S_BARRIERS, (peek(checker, w.THREADS) + 31) // 32)
+    trips.wait(checker)
+
+
+@compiled
+def trip(checker, what, location, thread, depth):  # type: ignore[no-untyped-def]
+    """Follow a value that a load depends on (`compiler/lowering/trips.py`)."""
+    if what == w.TRIP_LOAD:
+        return trips.reach(checker, _location(checker, location), thread, depth)
+    return trips.exchange(checker, what, thread, depth)
 
 
 @compiled

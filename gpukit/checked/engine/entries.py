@@ -24,6 +24,7 @@ from gpukit.checked.engine import (
     shadow_areas,
     shadow_rows,
     shadow_runs,
+    trips,
 )
 from gpukit.checked.engine import counting as counting_
 from gpukit.compiler import cache_folder
@@ -176,6 +177,22 @@ def counting() -> tuple[int, ...]:
         counting_.branch(checker, location, count, taken, here)
         return 0
 
+    @_entry("trip")
+    def trip(checker, what, location, thread, depth):  # type: ignore[no-untyped-def]
+        return counting_.trip(checker, what, location, thread, depth)
+
+    @_entry("grid_barrier")
+    def grid_barrier(checker, location):  # type: ignore[no-untyped-def]
+        barriers.grid_barrier(checker)
+        trips.wait_for_grid(checker)
+        return 0
+
+    @_entry("sync_warps")
+    def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
+        barriers.sync_warps(checker, threads, active)
+        trips.wait(checker)
+        return 0
+
     @_entry("work")
     def work(checker, location, thread, count, mask, recomputed):  # type: ignore[no-untyped-def]
         counting_.work(checker, location, thread, count, mask, recomputed)
@@ -188,6 +205,9 @@ def counting() -> tuple[int, ...]:
         "begin_block": begin_block,
         "barrier": barrier,
         "branch": branch,
+        "trip": trip,
+        "grid_barrier": grid_barrier,
+        "sync_warps": sync_warps,
     }
     return _table({**_common(), **own, "work": work})
 
@@ -378,6 +398,7 @@ def _common() -> dict[str, Any]:
         "run": nothing,
         "work": nothing,
         "value": nothing,
+        "trip": nothing,
         "note": note,
         "after_return": after_return,
         "grid_return": grid_return,

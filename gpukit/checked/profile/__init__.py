@@ -307,6 +307,7 @@ def _counts(row: Any, operations: dict[str, int]) -> Counts:
         ("branches", checker_state.S_BRANCHES),
         ("divergent_branches", checker_state.S_DIVERGENT),
         ("barriers", checker_state.S_BARRIERS),
+        ("dependent_trips", checker_state.S_TRIPS),
         ("atomic_serial", checker_state.S_SERIAL),
         ("atomic_contention", checker_state.S_CONTENTION),
     ):

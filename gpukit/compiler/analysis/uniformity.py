@@ -77,7 +77,8 @@ class Uniformity:
             return isinstance(n.func, ast.Name) and n.func.id in self.unit.devices
         if self.whole_grid and name in kinds.BARRIERS:
             return True
-        return name in _VARYING_CALLS or name.startswith("atomic.") or name == "nanosleep"
+        each = name.startswith(("atomic.", "trips.")) or name == "nanosleep"
+        return each or name in _VARYING_CALLS
 
     def _body(self, body: list[ast.stmt], *, divergent: bool) -> None:
         for s in body:

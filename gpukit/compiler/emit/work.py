@@ -25,7 +25,7 @@ class Work:
 
     def once(self, s: ast.stmt) -> list[ast.stmt]:
         """Return the statements that record a statement that runs once per block."""
-        if not self.unit.detailed:
+        if not self.unit.detailed or self._is_added(s):
             return []
         self._keep(s, operations.of(self.expressions, s))
         return self._work_of_block(s, None)
@@ -45,6 +45,10 @@ class Work:
             return []
         self._keep(head, found)
         return self._work_of_block(head, step.mask, recomputed=True)
+
+    def _is_added(self, s: ast.stmt) -> bool:
+        """Tell whether a profile does not count a statement, because the compiler added it."""
+        return facts.of(s).added and self.unit.instrumented != "values"
 
     def _keep(self, s: ast.stmt, found: dict[str, int]) -> None:
         """Keep the operations of a statement, and its text in a recording."""
@@ -99,8 +103,7 @@ class Work:
         self.instruments.rewriter.uses_thread = True
         new: list[ast.stmt] = []
         for s in thread_loop.body:
-            by_person = not facts.of(s).added or self.unit.instrumented == "values"
-            if getattr(s, "lineno", 0) and by_person:
+            if getattr(s, "lineno", 0) and not self._is_added(s):
                 self._keep(s, operations.of(self.expressions, s))
                 new += self._work_of_row(s, thread_loop.mask, low, high)
         return new
@@ -110,7 +113,7 @@ class Work:
     ) -> list[ast.stmt]:
         """Return the statements that count the operations of a row for a statement that is gone."""
         found = operations.of(self.expressions, row.statement)
-        if not found:
+        if not found or self._is_added(row.statement):
             return []
         self.instruments.rewriter.uses_thread = True
         self._keep(row.statement, found)

@@ -22,7 +22,7 @@ from gpukit.compiler import (
     tree,
 )
 from gpukit.compiler.analysis import arrays, block_order, expressions
-from gpukit.compiler.lowering import access, device, scalar, waiting, warps
+from gpukit.compiler.lowering import access, device, scalar, trips, waiting, warps
 from gpukit.compiler.runtime import views
 from gpukit.compiler.unit import Unit
 
@@ -172,6 +172,8 @@ class Rewriter(scalar.Scalar):
     def function(self, name: str, node: ast.Call) -> ast.expr:
         from numba.core import types
 
+        if name in trips.CALLS:
+            return trips.lower(self, name, node)
         if self.instrumented and name in intrinsics.FENCE_NAMES:
             self.uses_thread = True
             wide = tree.const(int(name != "threadfence_block"))

@@ -221,6 +221,7 @@ work = _plain("work")
 after_return = _plain("after_return")
 grid_return = _plain("grid_return")
 tick = _plain("tick")
+trip = _plain("trip")
 
 
 @intrinsic
