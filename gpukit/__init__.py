@@ -123,6 +123,7 @@ _MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
     "check",
     "cuda",
+    "estimate",
     "explain",
     "gradcheck",
     "kernels",
@@ -154,6 +155,8 @@ def __getattr__(name: str) -> Any:
         return _module("cpu.explain").explain
     if name == "gradcheck":
         return _module("gradients").gradcheck
+    if name == "estimate":
+        return _module("estimates").estimate
     if name in ("check", "play", "profile"):
         return getattr(_module(f"checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit

@@ -78,38 +78,40 @@ def _limits(
     }
 
 
-_TURING = _limits((7, 5), warps=32, blocks=16, shared_kb=64, reserved_kb=0)
-_AMPERE = _limits((8, 0), warps=64, blocks=32, shared_kb=164, reserved_kb=1)
-_ADA = _limits((8, 9), warps=48, blocks=24, shared_kb=100, reserved_kb=1)
-_HOPPER = _limits((9, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
-_BLACKWELL = _limits((10, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
+VOLTA = _limits((7, 0), warps=64, blocks=32, shared_kb=96, reserved_kb=0)
+TURING = _limits((7, 5), warps=32, blocks=16, shared_kb=64, reserved_kb=0)
+AMPERE = _limits((8, 0), warps=64, blocks=32, shared_kb=164, reserved_kb=1)
+GA10X = _limits((8, 6), warps=48, blocks=16, shared_kb=100, reserved_kb=1)
+ADA = _limits((8, 9), warps=48, blocks=24, shared_kb=100, reserved_kb=1)
+HOPPER = _limits((9, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
+BLACKWELL = _limits((10, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
 
 _COLUMNS = ("sms", "bandwidth", "float32", "float64", "tensor_bfloat16", "l2", "clock")
 _ROWS: tuple[tuple[str, str, dict[str, Any], tuple[Any, ...]], ...] = (
     # T4: data sheet (8.1 TFLOPS, 320 GB/s); deviceQuery (1590 MHz, 4 MB of L2). Float64 runs at
     # 1/32 of float32 on Turing (programming guide, arithmetic throughput). No bfloat16.
-    ("T4", "T4", _TURING, (40, 320e9, 8.1e12, 0.25e12, None, 4 * MB, 1.59e9)),
+    ("T4", "T4", TURING, (40, 320e9, 8.1e12, 0.25e12, None, 4 * MB, 1.59e9)),
     # L4: data sheet (30.3 TFLOPS, 300 GB/s, bfloat16 242 TFLOPS with sparsity, which doubles it).
     # 58 SMs are the data sheet's 7424 cores. Float64 runs at 1/64 of float32 on compute capability
     # 8.9. L2 and clock: Ada architecture white paper, version 2.01.
-    ("L4", "L4", _ADA, (58, 300e9, 30.3e12, 0.47e12, 121e12, 48 * MB, 2.04e9)),
+    ("L4", "L4", ADA, (58, 300e9, 30.3e12, 0.47e12, 121e12, 48 * MB, 2.04e9)),
     # A100: data sheet of the 80 GB SXM card. The 40 GB card differs in bandwidth: 1555 GB/s.
-    ("A100", "A100 SXM 80 GB", _AMPERE, (108, 2039e9, 19.5e12, 9.7e12, 312e12, 40 * MB, 1.41e9)),
+    ("A100", "A100 SXM 80 GB", AMPERE, (108, 2039e9, 19.5e12, 9.7e12, 312e12, 40 * MB, 1.41e9)),
     # RTX 4090: Ada architecture white paper, version 2.01 (bfloat16 with float32 sums).
     (
         "RTX 4090",
         "GeForce RTX 4090",
-        _ADA,
+        ADA,
         (128, 1008e9, 82.6e12, 1.29e12, 165.2e12, 72 * MB, 2.52e9),
     ),
     # H100 and H200: data sheets of the SXM modules; their bfloat16 figure of 1979 is with sparsity.
     # Clock and L2: Hopper architecture white paper. The H200 is the same chip with other memory.
-    ("H100", "H100 SXM", _HOPPER, (132, 3.35e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
-    ("H200", "H200 SXM", _HOPPER, (132, 4.8e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
+    ("H100", "H100 SXM", HOPPER, (132, 3.35e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
+    ("H200", "H200 SXM", HOPPER, (132, 4.8e12, 67e12, 34e12, 989e12, 50 * MB, 1.98e9)),
     # B200: Blackwell architecture technical brief (HGX, 1000 W). Later sheets are said to give 75
     # and 37 TFLOPS for float32 and float64. SMs and L2: as measured by Chips and Cheese, 2025. No
     # sheet names the clock.
-    ("B200", "B200 SXM", _BLACKWELL, (148, 8e12, 80e12, 40e12, 2250e12, 126 * MB, None)),
+    ("B200", "B200 SXM", BLACKWELL, (148, 8e12, 80e12, 40e12, 2250e12, 126 * MB, None)),
 )
 
 GPUS = {

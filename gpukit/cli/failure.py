@@ -12,6 +12,10 @@ from gpukit import errors
 from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
 
 
+# By name: the modules that define them load much.
+_MISUSE = ("ExerciseError", "WorkbookError", "ScriptError", "BenchError", "UnknownGpu")
+
+
 def known(error: Exception) -> bool:
     """Tell whether an error is reported as one sentence: any other is a bug of gpukit."""
     return isinstance(error, errors.GpukitError | OSError)
@@ -29,8 +33,7 @@ def code(error: Exception) -> int:
     if isinstance(error, errors.TargetError | OSError):
         return MACHINE
     # Raised by the commands about their own arguments; the kernels' errors are findings.
-    misuse = type(error).__name__ in ("ExerciseError", "WorkbookError", "ScriptError", "BenchError")
-    return MISUSE if misuse else FINDINGS
+    return MISUSE if type(error).__name__ in _MISUSE else FINDINGS
 
 
 def _of_the_system(error: OSError) -> str:

@@ -180,13 +180,26 @@ def _watch_commands(commands: Any) -> None:
         action="store_true",
         help="compile for GPUs to count registers (needs a cuda extra)",
     )
+    text = "run a script and estimate the times of its launches on named GPUs; needs no GPU"
+    estimate = _add(commands, "estimate", "watch.estimate", text)
+    estimate.add_argument(
+        "--gpu",
+        action="append",
+        metavar="NAME",
+        help='a GPU, such as "RTX 3080" (the default); may be given several times',
+    )
+    estimate.add_argument(
+        "--repeated",
+        action="store_true",
+        help="for launches that run again and again: what fits in L2 is found there",
+    )
     text = "run a script and write HTML pages that step through its launches"
     play = _add(commands, "play", "watch.play", text)
     play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default: gpukit-play")
     play.add_argument(
         "--launches", type=_count, default=5, metavar="N", help="launches to record (default: 5)"
     )
-    for parser in (check, profile, play):
+    for parser in (check, profile, estimate, play):
         parser.add_argument(
             "--timeout",
             type=_seconds,

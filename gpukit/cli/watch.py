@@ -1,4 +1,4 @@
-"""The commands that instrument a script's launches: check, profile, play."""
+"""The commands that instrument a script's launches: check, profile, estimate, play."""
 
 from __future__ import annotations
 
@@ -91,6 +91,27 @@ def profile(arguments: argparse.Namespace) -> int:
             indent="",
         )
     return ran.explained("counted")
+
+
+def estimate(arguments: argparse.Namespace) -> int:
+    """Run a script and print what the named GPUs would need for its launches."""
+    from gpukit import estimates
+
+    names = arguments.gpu or ["RTX 3080"]
+    with (
+        estimates.estimating(names, repeated=arguments.repeated) as found,
+        output_aside(arguments.json),
+    ):
+        ran = _run("estimate", arguments)
+    if arguments.json:
+        show.data([one.as_dict() for one in found])
+    elif not found:
+        show.paragraph(f"Nothing was estimated: {ran.nothing}", indent="")
+    elif len(found) == 1:
+        show.text(str(found[0]))
+    else:
+        show.text(str(estimates.Estimates(found)))
+    return ran.explained("estimated")
 
 
 def _last_of_each(profiles: list[Profile]) -> list[Profile]:
@@ -217,4 +238,4 @@ def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
         return None
 
 
-__all__ = ["WELL", "check", "play", "profile"]
+__all__ = ["WELL", "check", "estimate", "play", "profile"]

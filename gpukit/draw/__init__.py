@@ -16,6 +16,7 @@ from gpukit.draw.clusters import (
     step_bars,
     step_bars_in_words,
 )
+from gpukit.draw.estimates import estimates, estimates_in_words
 from gpukit.draw.explorers import (
     latency_explorer,
     launch_explorer,
@@ -63,6 +64,8 @@ __all__ = [
     "counts",
     "curve",
     "drift",
+    "estimates",
+    "estimates_in_words",
     "field",
     "grid",
     "grid_stride",

@@ -1,0 +1,153 @@
+"""`gpukit.estimate`: what a named GPU would need for a launch, with a stated error."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpukit.checked import profile as profiles
+from gpukit.checked.command import Command, observing
+from gpukit.estimates import gpus, model, published, refuse, work
+from gpukit.estimates.estimated import Estimate, Estimates, added
+from gpukit.estimates.gpus import MACHINES, Machine
+
+__all__ = ["MACHINES", "Estimate", "Estimates", "estimate", "estimating"]
+
+# Launches of up to MOST_BLOCKS blocks run whole; of larger ones, BLOCKS blocks run.
+MOST_BLOCKS, BLOCKS = 64, 32
+# The factor by which a wide band is wider.
+WIDE = 1.5
+_GOLDEN = 0.6180339887
+
+
+def estimate(
+    kernel: Any,
+    gpu: str | Sequence[str] = "RTX 3080",
+    *,
+    repeated: bool = False,
+    blocks: int | None = None,
+) -> Command:
+    """Return the kernel ready to be launched and estimated for a GPU, or for several.
+
+    `gpukit.estimate(kernel, gpu)[grid, block, stream, shared_bytes](*arguments)` counts what the
+    launch asks of a GPU and returns an `Estimate`, with times in seconds: `floor`, `likely`,
+    `worst`, what limits it (`bound`) and what it rests on. A list of GPUs gives `Estimates`, a
+    table. `gpukit.estimate(function, gpu)(*arguments)` calls a function that launches kernels and
+    returns the sum of its launches.
+
+    Of launches with more than 64 blocks only `blocks` (default 32) are counted, and the arguments
+    of a kernel are as they were before; a function's launches have their usual effect. `repeated`
+    estimates a launch that runs again and again and finds in L2 what fits there.
+    Raises ValueError for a GPU that it does not know.
+    """
+    several = not isinstance(gpu, str)
+    machines = [gpus.find(name) for name in ([gpu] if isinstance(gpu, str) else gpu)]
+    if not machines:
+        raise ValueError("estimate: expected one GPU or more, got an empty list.")
+    whole = inspect.isroutine(kernel)
+    name = getattr(kernel, "__name__", "")
+
+    def run(made: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
+        counted = _counted(made, shape, arguments, blocks, whole)
+        found = [_estimated(counted, made, machine, repeated) for machine in machines]
+        return Estimates(found) if several else found[0]
+
+    def join(answers: list[Any]) -> Any:
+        if not several:
+            return added(name, answers)
+        return Estimates([added(name, parts) for parts in zip(*answers, strict=True)])
+
+    return Command("estimate", kernel, run, join=join)
+
+
+@contextlib.contextmanager
+def estimating(names: Sequence[str], *, repeated: bool = False) -> Iterator[list[Estimate]]:
+    """Estimate the launches inside a `with` block; the list gets an estimate per launch and GPU."""
+    machines = [gpus.find(name) for name in names]
+    found: list[Estimate] = []
+
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+        counted = _counted(kernel, shape, arguments, None, True)
+        found.extend(_estimated(counted, kernel, one, repeated) for one in machines)
+
+    with observing(observer):
+        yield found
+
+
+def _counted(
+    kernel: Any, shape: Any, arguments: tuple[Any, ...], blocks: int | None, whole: bool
+) -> profiles.Profile:
+    """Return the counters of a launch, or of some of its blocks.
+
+    With `whole` the launch has its full effect on the arguments, else none if blocks are left out.
+    """
+    most, chosen = (MOST_BLOCKS, BLOCKS) if blocks is None else (blocks, blocks)
+    if shape.blocks <= most or refuse.waits_for_blocks(kernel):
+        return profiles.run(kernel, shape, arguments)
+    restore = _saved(arguments)
+    try:
+        counted = profiles.run(kernel, shape, arguments, spread(chosen, shape.blocks))
+    finally:
+        restore()
+    if whole:
+        kernel.launcher.run_plain(shape, arguments)
+    return counted
+
+
+def spread(count: int, total: int) -> list[int]:
+    """Return the indices of `count` blocks, one from each of as many equal parts of the grid.
+
+    Their places within the parts differ, so that a grid of rows and columns is not sampled in one
+    column, and blocks at an edge are as frequent as in the grid.
+
+    >>> spread(4, 100)
+    [0, 40, 55, 96]
+    """
+    places = (k + k * _GOLDEN % 1 for k in range(count))
+    return sorted({int(place * total / count) for place in places})
+
+
+def _saved(arguments: Sequence[Any]) -> Callable[[], None]:
+    """Copy the arrays among the arguments; return what puts their values back."""
+    hosts = [getattr(a, "host", getattr(a, "value", a)) for a in arguments]
+    copies = [(h, h.copy()) for h in hosts if isinstance(h, np.ndarray) and h.flags.writeable]
+
+    def restore() -> None:
+        for host, copy in copies:
+            host[...] = copy
+
+    return restore
+
+
+def _estimated(
+    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool
+) -> Estimate:
+    asked = work.of_source(counted)
+    times = model.times(asked, machine, repeated=repeated)
+    refused = refuse.reason(counted, kernel) or refuse.untested(
+        machine, bool(published.tested(machine))
+    )
+    runs = times.resident > 0
+    if not runs:
+        refused = "an SM cannot hold a block of this launch"
+    wide = () if refused else tuple(refuse.uncertain(counted, asked, machine, times))
+    return Estimate(
+        counted.kernel,
+        machine,
+        times.floor if runs else None,
+        None if refused else times.likely,
+        None if refused else times.worst * (WIDE if wide else 1),
+        "" if refused else times.bound,
+        {} if refused else times.terms,
+        refused,
+        wide,
+        repeated=repeated,
+        grid=counted.grid,
+        block=counted.block,
+        blocks_run=counted.blocks_run,
+        work=asked,
+    )

@@ -1,0 +1,146 @@
+"""The GPUs that `gpukit.estimate` knows: the rates of an SM and of its memory.
+
+SMs, boost clock and bandwidth are those of data sheets, or of deviceQuery as the published logs
+print it. Load/store units and lanes per SM are those of NVIDIA's white papers: Turing, GA10x and
+Ada have 16 load/store units, V100, A100 and H100 32. L2 bytes per cycle: V100 2048, A100 5120
+(white papers), others 32 per slice (64 on Ada). Latencies and the fraction of the DRAM bandwidth
+that a copy reaches are in `model`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpukit import errors
+from gpukit.checked import gpus as known
+from gpukit.checked.gpus import KB, MB, Gpu
+
+# Per compute capability: load/store units, integer, float64 and special-function lanes of an SM
+# (CUDA C++ Programming Guide, throughput of native arithmetic instructions, and white papers).
+_LANES = {
+    (7, 0): (32, 64, 32, 16),
+    (7, 5): (16, 64, 2, 16),
+    (8, 0): (32, 64, 32, 16),
+    (8, 6): (16, 64, 2, 16),
+    (8, 9): (16, 64, 2, 16),
+    (9, 0): (32, 64, 64, 16),
+}
+
+
+class UnknownGpu(errors.GpukitError, ValueError):
+    """There are no figures for a GPU of this name."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A GPU as the model sees it. Rates are per SM and cycle; `l2_bytes` per cycle of the GPU.
+
+    `like` names the GPU whose published tables cover this one: the same chip. `wide` is why the
+    band of its estimates is wide, "" for the usual one. `blind` is the number of times in the
+    prototype's blind test where no published table in `benchmarks/data` has this GPU.
+    """
+
+    gpu: Gpu
+    l2_bytes: int
+    like: str = ""
+    wide: str = ""
+    blind: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name by which it is asked for."""
+        return self.gpu.name
+
+    @property
+    def clock(self) -> float:
+        """Cycles per second, boosted."""
+        assert self.gpu.clock is not None
+        return self.gpu.clock
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes per second of DRAM, of the data sheet."""
+        assert self.gpu.bandwidth is not None
+        return self.gpu.bandwidth
+
+    @property
+    def l2(self) -> int:
+        """Bytes of L2."""
+        assert self.gpu.l2 is not None
+        return self.gpu.l2
+
+    @property
+    def float32(self) -> int:
+        """Float32 lanes."""
+        return known.float32_lanes(self.gpu.capability)
+
+    @property
+    def load_store(self) -> int:
+        """Load/store units."""
+        return _LANES[self.gpu.capability][0]
+
+    @property
+    def integer(self) -> int:
+        """Integer lanes."""
+        return _LANES[self.gpu.capability][1]
+
+    @property
+    def float64(self) -> int:
+        """Float64 lanes."""
+        return _LANES[self.gpu.capability][2]
+
+    @property
+    def special(self) -> int:
+        """Lanes for exp, sin, square roots and the like."""
+        return _LANES[self.gpu.capability][3]
+
+
+def _made(
+    name: str, limits: dict[str, Any], figures: tuple[Any, ...], l2_bytes: int, **rest: Any
+) -> Machine:
+    sms, clock, bandwidth, l2 = figures
+    gpu = Gpu(name, name, sms=sms, clock=clock * 1e9, bandwidth=bandwidth * 1e9, l2=l2, **limits)
+    return Machine(gpu, l2_bytes, **rest)
+
+
+_UNPROVEN = "{} is not calibrated; errors lean fast"
+_A100, _H100 = known.find("A100"), known.find("H100")
+_A100_40 = replace(_A100, name="A100 40 GB", product="A100 SXM 40 GB", bandwidth=1555e9)
+_SLICE = 32
+_ALL = (
+    _made("RTX A6000", known.GA10X, (84, 1.80, 768, 6 * MB), 48 * _SLICE),
+    _made("RTX 3090", known.GA10X, (82, 1.695, 936, 6 * MB), 48 * _SLICE, like="RTX A6000"),
+    _made("RTX 3080", known.GA10X, (68, 1.725, 760, 5 * MB), 40 * _SLICE),
+    _made("RTX 3070 Ti", known.GA10X, (48, 1.80, 608, 4 * MB), 32 * _SLICE),
+    _made("RTX 3060 Ti", known.GA10X, (38, 1.695, 448, 3 * MB), 32 * _SLICE),
+    _made("RTX 3060", known.GA10X, (28, 1.882, 360, 2304 * KB), 24 * _SLICE),
+    _made("RTX 3060 Laptop", known.GA10X, (30, 1.282, 288, 3 * MB), 24 * _SLICE),
+    _made("RTX 3050 Laptop", known.GA10X, (16, 1.5, 192, 1536 * KB), 16 * _SLICE),
+    _made("GTX 1650", known.TURING, (14, 1.62, 192, 1 * MB), 16 * _SLICE),
+    _made("RTX 2060", known.TURING, (30, 1.68, 336, 3 * MB), 24 * _SLICE),
+    _made("RTX 4060 Laptop", known.ADA, (24, 2.37, 256, 32 * MB), 16 * 2 * _SLICE, blind=1),
+    _made("V100", known.VOLTA, (80, 1.53, 900, 6 * MB), 2048, blind=4),
+    Machine(_A100_40, 5120, wide=_UNPROVEN.format("the A100")),
+    Machine(_A100, 5120, like="A100 40 GB", wide=_UNPROVEN.format("the A100")),
+    Machine(_H100, 5120, wide=_UNPROVEN.format("the H100"), blind=1),
+    # No published table and no blind test: the floor alone.
+    Machine(known.find("H200"), 5120),
+    Machine(known.find("T4"), 32 * _SLICE),
+    Machine(known.find("L4"), 24 * 2 * _SLICE),
+    Machine(known.find("RTX 4090"), 48 * 2 * _SLICE),
+)
+MACHINES = {machine.name: machine for machine in _ALL}
+
+
+def find(name: str) -> Machine:
+    """Return a GPU by its name, ignoring case and spaces.
+
+    >>> find("rtx3080").gpu.sms
+    68
+    """
+    wanted = str(name).replace(" ", "").lower()
+    for machine in MACHINES.values():
+        if machine.name.replace(" ", "").lower() == wanted:
+            return machine
+    raise UnknownGpu(f"estimate: expected a GPU of {', '.join(MACHINES)}, got {name!r}.")

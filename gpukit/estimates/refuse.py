@@ -1,0 +1,133 @@
+"""What the model cannot estimate, and what makes an estimate less certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpukit.compiler import intrinsics
+from gpukit.estimates.gpus import Machine
+from gpukit.estimates.model import Times, Work
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Profile
+    from gpukit.checked.profile.pattern import Pattern
+
+# Primitives by the file of their GPU form, and intrinsics by name: the model has no rates for them.
+_PRIMITIVES = {
+    "tensor_gpu": "it uses tensor cores",
+    "warpgroup_gpu": "it uses tensor cores (wgmma) and TMA",
+    "async_copy_gpu": "it copies to shared memory asynchronously (cp.async)",
+}
+_INTRINSICS = {
+    "atomic.cas": "it compares and swaps, as locks do",
+    "atomic.compare_and_swap": "it compares and swaps, as locks do",
+    "atomic.exch": "it exchanges atomically, as locks do",
+    "nanosleep": "it waits for another thread",
+    "cg.this_grid": "it synchronizes the grid",
+}
+# A request is random where its lanes lie in this many sectors, at this many different distances.
+_SCATTERED, _DISTANCES = 16, 5
+SHORT = 10e-6
+# The fraction of a launch's instructions from which transcendental functions count as many.
+_MANY_SPECIAL = 0.1
+
+
+def reason(profile: Profile, kernel: Any) -> str:
+    """Return why a launch has no likely time on any GPU; "" if it has one."""
+    if found := next(_unknown(kernel), ""):
+        return found
+    for access in profile.accesses:
+        if access.space == "global" and access.pattern and _random(access.pattern):
+            return f"line {access.line} gathers or scatters at random (`{access.text}`)"
+    return ""
+
+
+def waits_for_blocks(kernel: Any) -> bool:
+    """Tell whether blocks of a kernel may wait for each other, so that all must run."""
+    return any(found in _INTRINSICS.values() for found in _unknown(kernel))
+
+
+def _unknown(kernel: Any) -> Iterator[str]:
+    """Yield what a kernel uses that the model has no rate for."""
+    for name, value in _used(getattr(kernel, "py_func", kernel), set()):
+        form = getattr(value, "on_gpu", None)
+        found = _PRIMITIVES.get(Path(form[0]).stem) if form else _INTRINSICS.get(name)
+        if found:
+            yield found
+
+
+def _random(pattern: Pattern) -> bool:
+    offsets = pattern.offsets
+    distances = {after - before for before, after in pairwise(offsets)}
+    return len(pattern.sectors) >= _SCATTERED and len(distances) >= _DISTANCES
+
+
+def _used(function: Any, seen: set[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what a kernel and its device functions refer to, with the name of an intrinsic."""
+    if not isinstance(function, FunctionType) or function in seen:
+        return
+    seen.add(function)
+    names = set(_names(function.__code__))
+    values = [function.__globals__[name] for name in names if name in function.__globals__]
+    values += [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
+    spaces = (ModuleType, *map(type, intrinsics.NAMESPACES.values()))
+    for space in [value for value in values if isinstance(value, spaces)]:
+        inside = [getattr(space, name) for name in names if hasattr(space, name)]
+        values += inside
+        for inner in [value for value in inside if isinstance(value, spaces)]:
+            values += [getattr(inner, name) for name in names if hasattr(inner, name)]
+    for value in values:
+        yield intrinsics.name_of(value) or "", value
+        yield from _used(getattr(value, "py_func", value), seen)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def untested(machine: Machine, tested: bool) -> str:
+    """Return why a GPU has no likely time; "" if published times cover it."""
+    if tested or machine.blind:
+        return ""
+    return f"no published times for the {machine.name} were compared with estimates"
+
+
+def uncertain(profile: Profile, work: Work, machine: Machine, times: Times) -> list[str]:
+    """Return why the band of an estimate is wide; nothing where it is the usual one."""
+    found = [machine.wide] if machine.wide else []
+    if times.likely < SHORT:
+        found.append("the launch takes less than 10 us")
+    if work.blocks * work.warps < machine.gpu.partitions * machine.gpu.sms:
+        found.append("there are fewer warps than schedulers")
+    if any(access.op == "atomic" and _floats(profile, access.array) for access in profile.accesses):
+        found.append("atomics on floats")
+    if work.special > _MANY_SPECIAL * max(work.instructions, 1):
+        found.append("many transcendental functions")
+    return found
+
+
+def _floats(profile: Profile, array: str) -> bool:
+    """Tell whether an argument holds floats; an array of another name may."""
+    remembered = profile.remembered
+    if remembered is None:
+        return False
+    parameters = [one.name for one in remembered.kernel.launcher.parameters]
+    given = dict(zip(parameters, remembered.arguments, strict=False))
+    kind = getattr(given.get(array.partition("[")[0]), "dtype", None)
+    return kind is not None and np.issubdtype(kind, np.floating)
