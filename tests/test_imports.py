@@ -68,7 +68,8 @@ def test_public_names_are_listed_here_or_functions_of_the_book():
         """
         ArgumentError BarrierDivergence CheckFailed CheckWarning CompileError GpukitError
         GradientError Invalid KernelError KernelTypeError LaunchError OutOfBounds SourceError
-        TargetError Unsupported check cuda estimate explain gradcheck kernels nn play profile standin
+        TargetError Unsupported check cuda estimate explain gradcheck kernels nn play profile
+        standin
     """.split()
     )
 

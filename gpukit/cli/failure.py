@@ -11,7 +11,6 @@ from pathlib import Path
 from gpukit import errors
 from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
 
-
 # By name: the modules that define them load much.
 _MISUSE = ("ExerciseError", "WorkbookError", "ScriptError", "BenchError", "UnknownGpu")
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from gpukit.checked import profile as profiles
 from gpukit.checked.command import Command, observing
-from gpukit.estimates import gpus, model, published, refuse, work
-from gpukit.estimates.estimated import Estimate, Estimates, added
+from gpukit.estimates import gpus, machine_code, model, published, refuse, work
+from gpukit.estimates.estimated import SASS, SOURCE, Estimate, Estimates, added
 from gpukit.estimates.gpus import MACHINES, Machine
 
 __all__ = ["MACHINES", "Estimate", "Estimates", "estimate", "estimating"]
@@ -30,6 +30,7 @@ def estimate(
     *,
     repeated: bool = False,
     blocks: int | None = None,
+    sass: bool | None = None,
 ) -> Command:
     """Return the kernel ready to be launched and estimated for a GPU, or for several.
 
@@ -42,7 +43,9 @@ def estimate(
     Of launches with more than 64 blocks only `blocks` (default 32) are counted, and the arguments
     of a kernel are as they were before; a function's launches have their usual effect. `repeated`
     estimates a launch that runs again and again and finds in L2 what fits there.
-    Raises ValueError for a GPU that it does not know.
+    `sass` is whether registers and instructions come from machine code, of numba-cuda and NVIDIA's
+    compilers, instead of from the source, as nvcc would compile it; the default is where they are
+    installed. Raises ValueError for a GPU that it does not know.
     """
     several = not isinstance(gpu, str)
     machines = [gpus.find(name) for name in ([gpu] if isinstance(gpu, str) else gpu)]
@@ -50,10 +53,11 @@ def estimate(
         raise ValueError("estimate: expected one GPU or more, got an empty list.")
     whole = inspect.isroutine(kernel)
     name = getattr(kernel, "__name__", "")
+    use_sass = machine_code.available() if sass is None else sass
 
     def run(made: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
         counted = _counted(made, shape, arguments, blocks, whole)
-        found = [_estimated(counted, made, machine, repeated) for machine in machines]
+        found = [_estimated(counted, made, machine, repeated, use_sass) for machine in machines]
         return Estimates(found) if several else found[0]
 
     def join(answers: list[Any]) -> Any:
@@ -69,10 +73,11 @@ def estimating(names: Sequence[str], *, repeated: bool = False) -> Iterator[list
     """Estimate the launches inside a `with` block; the list gets an estimate per launch and GPU."""
     machines = [gpus.find(name) for name in names]
     found: list[Estimate] = []
+    sass = machine_code.available()
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         counted = _counted(kernel, shape, arguments, None, True)
-        found.extend(_estimated(counted, kernel, one, repeated) for one in machines)
+        found.extend(_estimated(counted, kernel, one, repeated, sass) for one in machines)
 
     with observing(observer):
         yield found
@@ -124,12 +129,18 @@ def _saved(arguments: Sequence[Any]) -> Callable[[], None]:
 
 
 def _estimated(
-    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool
+    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool, sass: bool
 ) -> Estimate:
-    asked = work.of_source(counted)
+    asked, basis, refused = work.of_source(counted), SOURCE, ""
+    code = machine_code.of(counted, machine) if sass else None
+    if code is not None:
+        asked, basis = machine_code.refined(asked, counted, code), SASS
+        refused = machine_code.refused(code)
     times = model.times(asked, machine, repeated=repeated)
-    refused = refuse.reason(counted, kernel) or refuse.untested(
-        machine, bool(published.tested(machine))
+    refused = (
+        refused
+        or refuse.reason(counted, kernel)
+        or refuse.untested(machine, bool(published.tested(machine)))
     )
     runs = times.resident > 0
     if not runs:
@@ -145,6 +156,7 @@ def _estimated(
         {} if refused else times.terms,
         refused,
         wide,
+        basis=basis,
         repeated=repeated,
         grid=counted.grid,
         block=counted.block,

@@ -126,8 +126,8 @@ def _tested(estimate: Estimate) -> str:
         )
     blind = estimate.machine.blind
     if blind:
-        times = some(blind, "published time")
-        return f"{estimate.gpu}: no table in docs/estimates.md; {times} in an earlier blind test."
+        tested = some(blind, "published time")
+        return f"{estimate.gpu}: no table in docs/estimates.md; {tested} in an earlier blind test."
     return f"{estimate.gpu}: no published times were compared with estimates."
 
 

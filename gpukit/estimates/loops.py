@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Lines:
-    """Line numbers: `headers` of loops, `unrolled` ones, and the divisions of each line.
+    """Line numbers: `headers` of loops with their bodies, `unrolled` ones, divisions by line.
 
     A line that uses a local array is unrolled, because the array lies in registers; so is the
     header of a loop whose body has no other lines. Divisions by constants are not counted.
     """
 
-    headers: set[int] = field(default_factory=set)
+    headers: dict[int, range] = field(default_factory=dict)
     unrolled: set[int] = field(default_factory=set)
     divisions: dict[int, int] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ def read(profile: Profile) -> Lines:
             continue
         for loop in _loops(tree):  # inner loops before outer ones
             body = range(loop.body[0].lineno, (loop.end_lineno or loop.lineno) + 1)
-            found.headers.add(loop.lineno)
+            found.headers[loop.lineno] = body
             if {n for n in body if counts.get(n, {}).get("warp_steps")} <= found.unrolled:
                 found.unrolled.add(loop.lineno)
         for line in _divisions(tree, constants):

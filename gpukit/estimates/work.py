@@ -100,7 +100,7 @@ def _arithmetic(profile: Profile, lines: loops.Lines) -> tuple[float, float]:
             instructions += A_STATEMENT * steps
         elif line not in lines.headers:
             instructions += steps
-        if line not in lines.unrolled | lines.headers:
+        if line not in lines.unrolled | lines.headers.keys():
             integer += counts.values.get("operations_integer", 0) / 2 / WARP
         instructions += divisions
         integer += divisions
