@@ -70,7 +70,6 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
 @compiled
 def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
     """Record which lanes pass a syncwarp, warp by warp."""
-    settle(checker)
     _all_lanes(checker, w.E_SYNCWARP, location, threads, active)
 
 
