@@ -67,7 +67,7 @@ def test_array_counters_sum_to_those_of_all_accesses(name: str) -> None:
 
 
 def _is_of_memory(counter: str) -> bool:
-    return counter.startswith(("global_", "shared_", "local_", "atomic_"))
+    return counter.startswith(("global_", "shared_", "local_", "atomic_", "dependent_"))
 
 
 def test_total_contention_is_the_maximum_and_not_the_sum() -> None:

@@ -127,6 +127,13 @@ def test_footprint_of_an_array_is_counted_beside_its_name() -> None:
     assert found.arrays["out"]["global_store_footprint"] == 8
 
 
+def test_text_of_a_profile_gives_the_footprint_in_bytes() -> None:
+    text = gpukit.profile(in_place_kernel)[4, 10](floats(40)).text(width=100)
+    row = next(line for line in text.splitlines() if line.startswith("Footprint"))
+    assert "160 bytes loaded, 160 stored" in row
+    assert "256 bytes summed over blocks" in row
+
+
 def test_footprint_does_not_count_shared_local_or_constant_memory() -> None:
     assert footprints(total(own_memory_kernel, (2, 32), floats(64))) == (0, 8, 8)
 

@@ -6,16 +6,12 @@ import functools
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpukit
 from gpukit import cuda
 from gpukit.checked.counters import Counts
-
-ALL = 0xFFFFFFFF
-TILE = 8
 
 
 def counted(kernel: Any, launch: Any, *arguments: Any) -> Counts:
@@ -239,130 +235,18 @@ def test_values_kept_in_a_local_array_are_followed() -> None:
     assert trips(in_local_array_kernel, (1, 32), integers(40), floats(40), floats(32)) == 2
 
 
-# ---- shared memory, barriers and warps -----------------------------------------------------------
-
-
-@cuda.jit
-def tiled_kernel(a, b, c):
-    ta = cuda.shared.array((TILE, TILE), np.float32)
-    tb = cuda.shared.array((TILE, TILE), np.float32)
-    x = cuda.threadIdx.x
-    y = cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    acc = np.float32(0)
-    for t in range(a.shape[1] // TILE):
-        ta[y, x] = a[row, t * TILE + x]
-        tb[y, x] = b[t * TILE + y, col]
-        cuda.syncthreads()
-        for k in range(TILE):
-            acc += ta[y, k] * tb[k, x]
-        cuda.syncthreads()
-    c[row, col] = acc
-
-
-@pytest.mark.parametrize("tiles", [1, 2, 5])
-def test_tiled_product_is_a_trip_per_tile(tiles: int) -> None:
-    depth = tiles * TILE
-    launch = (2, 1), (TILE, TILE)
-    a, b, c = floats(TILE, depth), floats(depth, 2 * TILE), floats(TILE, 2 * TILE)
-    assert trips(tiled_kernel, launch, a, b, c) == 2 * 2 * tiles
-
-
-@cuda.jit
-def fetched_ahead_kernel(x, out):
-    tile = cuda.shared.array(32, np.float32)
-    t = cuda.threadIdx.x
-    one = x[t]
-    two = x[t + 32]
-    acc = 0.0
-    for k in range(2, 8):
-        tile[t] = one
-        cuda.syncthreads()
-        one = two
-        two = x[t + 32 * k]
-        acc += tile[31 - t]
-        cuda.syncthreads()
-    out[t] = acc + one + two
-
-
-def test_values_fetched_two_iterations_ahead_halve_the_trips() -> None:
-    # The loads of two iterations are in flight together: depths 1, 1, 2, 2, 3, 3, 4, 4.
-    assert trips(fetched_ahead_kernel, (1, 32), floats(256), floats(32)) == 4
-
-
-@cuda.jit
-def barrier_alone_kernel(x, out):
-    tile = cuda.shared.array(32, np.float32)
-    t = cuda.threadIdx.x
-    v = x[t]
-    tile[t] = t
-    cuda.syncthreads()
-    out[t] = v + x[31 - t] + tile[31 - t]
-
-
-def test_barrier_that_waits_for_no_load_ends_no_trip() -> None:
-    assert trips(barrier_alone_kernel, (1, 32), floats(32), floats(32)) == 1
-
-
-@cuda.jit
-def index_in_shared_kernel(index, x, out):
-    tile = cuda.shared.array(64, np.int32)
-    t = cuda.threadIdx.x
-    if t < 32:
-        tile[t] = index[t]
-    cuda.syncthreads()
-    out[t] = x[tile[t % 32]]
-
-
-def test_barrier_passes_the_depth_to_all_warps_of_the_block() -> None:
-    index = np.zeros(32, np.int32)
-    assert trips(index_in_shared_kernel, (2, 64), index, floats(64), floats(64)) == 2 * (2 + 2)
-
-
-@cuda.jit
-def broadcast_kernel(counter, x, out):
-    t = cuda.threadIdx.x
-    first = 0
-    if t % 32 == 0:
-        first = cuda.atomic.add(counter, 0, 32)
-    first = cuda.shfl_sync(ALL, first, 0)
-    out[first + t % 32] = x[first + t % 32]
-
-
-def test_shuffle_passes_the_depth_to_the_other_lanes() -> None:
-    counter = np.zeros(1, np.int32)
-    assert trips(broadcast_kernel, (1, 64), counter, floats(64), floats(64)) == 2 * 2
-
-
-@cuda.jit
-def voting_kernel(x, y, out):
-    t = cuda.threadIdx.x
-    if cuda.syncthreads_count(x[t] > 0) > 3:
-        out[t] = y[t]
-
-
-def test_count_over_loaded_values_waits_for_the_loads() -> None:
-    assert trips(voting_kernel, (1, 64), floats(64), floats(64), floats(64)) == 2 * 2
-
-
-@cuda.jit
-def two_phases_kernel(x, out):
-    grid = cuda.cg.this_grid()
-    i = cuda.grid(1)
-    out[i] = x[i]
-    grid.sync()
-    out[i] += out[(i + 1) % out.shape[0]]
-
-
-def test_barrier_of_the_grid_ends_a_trip_of_all_blocks() -> None:
-    assert trips(two_phases_kernel, (3, 32), floats(96), floats(96)) == 3 * 2
-
-
 def test_lines_add_up_to_the_trips_of_the_launch() -> None:
     i = integers(32)
     found = gpukit.profile(nested_kernel)[2, 32](floats(64), integers(64) % 32, i, floats(64))
     assert sum(line["dependent_trips"] for line in found.lines.values()) == 6
     assert found.arrays["x"]["dependent_trips"] == 2
+
+
+def test_text_of_a_profile_names_chains_of_more_than_one_load() -> None:
+    x, i = floats(32), integers(32)
+    deep = gpukit.profile(nested_kernel)[1, 32](x, i, i, x.copy()).text()
+    assert "each warp waits 3 times in turn" in deep
+    assert "Dependent" not in gpukit.profile(two_loads_kernel)[1, 32](x, x, x.copy()).text()
 
 
 def test_depths_are_not_counted_as_statements_or_operations() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.engine import fences
+from gpukit.checked.engine import fences, trips
 from gpukit.checked.engine.findings import note
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
@@ -56,6 +56,7 @@ def barrier(checker):  # type: ignore[no-untyped-def]
     threads = peek(checker, w.THREADS)
     for block in range(max(peek(checker, w.WHOLE), 1)):
         fences.synchronise(checker, block * threads, (block + 1) * threads, 0)
+    trips.wait(checker)
 
 
 @compiled
@@ -64,6 +65,7 @@ def grid_barrier(checker):  # type: ignore[no-untyped-def]
     epoch = _advance(checker)
     for word in (w.BARRIER, w.LAUNCH, w.BLOCK):
         poke(checker, word, epoch)
+    trips.wait_for_grid(checker)
 
 
 @compiled
@@ -80,6 +82,7 @@ def sync_warps(checker, threads, active):  # type: ignore[no-untyped-def]
     for block in range(0, threads, size):
         for warp in range(block, min(block + size, threads), 32):
             fences.synchronise(checker, warp, min(warp + 32, block + size), active)
+    trips.wait(checker)
 
 
 # ---- warp operations --------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from gpukit.checked.engine import footprint, trips
 from gpukit.checked.engine.shadow import find_segment
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
-from gpukit.compiler.runtime.raw import peek, peek8, poke
+from gpukit.compiler.runtime.raw import ALL_SET, peek, peek8, poke
 
 
 @compiled
@@ -54,9 +54,13 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
 @compiled
 def _contend(checker, row, address):  # type: ignore[no-untyped-def]
     """Count the atomics on one element, in the shadow cell that a profile leaves unused."""
-    segment = find_segment(checker, address)
-    if segment == 0:
+    if peek(row, w.S_SEGMENT) < 0:
         return
+    segment = peek(checker, w.SEGMENT_TABLE) + 8 * w.SEGMENT_WORDS * peek(row, w.S_SEGMENT)
+    if not peek(segment, w.BEGIN) <= address < peek(segment, w.END):
+        segment = find_segment(checker, address)
+        if segment == 0:
+            return
     cell = peek(segment, w.CELLS) + 8 * (
         (address - peek(segment, w.BEGIN)) >> peek(segment, w.SHIFT)
     )
@@ -131,14 +135,25 @@ def _with(row, found, unit):  # type: ignore[no-untyped-def]
 def _sectors(row, count, size):  # type: ignore[no-untyped-def]
     """Return how many distinct 32-byte sectors a request touches; they are in S_SCRATCH."""
     found, most = 0, -1
+    seen, low = 0, (peek(row, w.S_ADDRESSES) >> 5) - 32  # bits of the sectors from `low` on
     for k in range(count):
-        at = peek(row, w.S_ADDRESSES + k)
-        for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
-            if sector > most and found < w.SCRATCH_WORDS:  # as in most requests: no search
+        first = peek(row, w.S_ADDRESSES + k)
+        last = (first + size - 1) >> 5
+        first >>= 5
+        if first == most and last == most:  # as for most lanes of most requests
+            continue
+        for sector in range(first, last + 1):
+            near = 0 <= sector - low < 64
+            if sector <= most and (sector == most or (near and seen >> (sector - low) & 1)):
+                continue
+            if (sector > most or near) and found < w.SCRATCH_WORDS:
                 poke(row, w.S_SCRATCH + found, sector)
-                found, most = found + 1, sector
-            elif sector != most:
+                found += 1
+            else:
                 found = _with(row, found, sector)
+            most = max(most, sector)
+            if near:
+                seen |= 1 << (sector - low)
     return found
 
 
@@ -146,15 +161,21 @@ def _sectors(row, count, size):  # type: ignore[no-untyped-def]
 def _lines(row, sectors):  # type: ignore[no-untyped-def]
     """Return in how many distinct 128-byte lines the sectors in S_SCRATCH lie."""
     found, most = 0, -1
+    seen, low = 0, (peek(row, w.S_SCRATCH) >> 2) - 32  # bits of the lines from `low` on
     for j in range(sectors):
         line = peek(row, w.S_SCRATCH + j) >> 2
+        near = 0 <= line - low < 64
         if line > most:
             found, most = found + 1, line
+        elif line != most and near:
+            found += 1 - (seen >> (line - low) & 1)
         elif line != most:
             k = j - 1
             while k >= 0 and peek(row, w.S_SCRATCH + k) >> 2 != line:
                 k -= 1
             found += k < 0
+        if near:
+            seen |= 1 << (line - low)
     return found
 
 
@@ -218,9 +239,46 @@ def _most_alike(row, count):  # type: ignore[no-untyped-def]
 @compiled
 def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
     """Count the accesses of a row of threads to equally spaced elements."""
-    for k in range(count):
+    row_, k = _location(checker, location), 0
+    while k < count:
+        at = thread + k
         if mask == 0 or peek8(mask, k) != 0:
-            lane(checker, location, thread + k, address + k * step, size, kind)
+            lane(checker, location, at, address + k * step, size, kind)
+            if kind != w.UPDATE:  # whose lanes contend one by one
+                k = _others(row_, at, k + 1, count, address, step, mask)
+                continue
+        k += 1
+
+
+@compiled
+def _others(row, thread, k, count, address, step, mask):  # type: ignore[no-untyped-def]
+    """Add the other lanes of a thread's warp to its open request; return the first lane after."""
+    open_, base = peek(row, w.S_LANES_OPEN), peek(row, w.S_BASE)
+    last, end = thread, min(count, k + 31 - (thread & 31))
+    first = thread - k + 1
+    while k < end:
+        if mask == 0 or peek8(mask, k) != 0:
+            last = first + k
+            poke(row, w.S_ADDRESSES + open_, address + k * step - base)
+            poke(row, w.S_PHASES + open_, last & 31)
+            open_ += 1
+        k += 1
+    poke(row, w.S_LANES_OPEN, open_)
+    poke(row, w.S_LAST, last)
+    return k
+
+
+@compiled
+def _flags(flags, count):  # type: ignore[no-untyped-def]
+    """Return how many of the bytes at an address are set, eight at a time."""
+    found = k = 0
+    while k + 8 <= count:
+        found += (peek(flags + k, 0) * ALL_SET >> 56) & 255
+        k += 8
+    while k < count:
+        found += peek8(flags, k)
+        k += 1
+    return found
 
 
 @compiled
@@ -234,19 +292,26 @@ def work(checker, location, thread, count, mask, recomputed):  # type: ignore[no
     if peek(row_, w.S_WORK_TICK) != peek(checker, w.TICK):
         poke(row_, w.S_WORK_TICK, peek(checker, w.TICK))
         last = -1
+    if recomputed:
+        _add(row_, w.S_RUNS, count if mask == 0 else _flags(mask, count))
+        return
     # A statement executed once for a cooperative grid: each block has warps of its own.
     size = peek(checker, w.THREADS)
     warps = threads = 0
     for first in range(0, count, size):
-        for k in range(first, min(first + size, count)):
+        end = min(first + size, count)
+        if mask == 0:
+            warps += last < 0 or thread <= last or thread >> 5 != last >> 5
+            last = thread + end - first - 1
+            warps += (last >> 5) - (thread >> 5)
+            threads += end - first
+            continue
+        for k in range(first, end):
             at = thread + k - first
-            if mask == 0 or peek8(mask, k) != 0:
+            if peek8(mask, k) != 0:
                 warps += last < 0 or at <= last or at >> 5 != last >> 5
                 threads += 1
                 last = at
-    if recomputed:
-        _add(row_, w.S_RUNS, threads)
-        return
     poke(row_, w.S_WORK_LAST, last)
     _add(row_, w.S_STEPS, warps)
     _add(row_, w.S_THREADS, threads)
@@ -303,7 +368,6 @@ def begin_block(checker):  # type: ignore[no-untyped-def]
 def barrier(checker, location):  # type: ignore[no-untyped-def]
     """Count a barrier, once per warp of the block."""
     _add(_location(checker, location), w.S_BARRIERS, (peek(checker, w.THREADS) + 31) // 32)
-    trips.wait(checker)
 
 
 @compiled

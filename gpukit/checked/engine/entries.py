@@ -24,7 +24,6 @@ from gpukit.checked.engine import (
     shadow_areas,
     shadow_rows,
     shadow_runs,
-    trips,
 )
 from gpukit.checked.engine import counting as counting_
 from gpukit.compiler import cache_folder
@@ -181,18 +180,6 @@ def counting() -> tuple[int, ...]:
     def trip(checker, what, location, thread, depth):  # type: ignore[no-untyped-def]
         return counting_.trip(checker, what, location, thread, depth)
 
-    @_entry("grid_barrier")
-    def grid_barrier(checker, location):  # type: ignore[no-untyped-def]
-        barriers.grid_barrier(checker)
-        trips.wait_for_grid(checker)
-        return 0
-
-    @_entry("sync_warps")
-    def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
-        barriers.sync_warps(checker, threads, active)
-        trips.wait(checker)
-        return 0
-
     @_entry("work")
     def work(checker, location, thread, count, mask, recomputed):  # type: ignore[no-untyped-def]
         counting_.work(checker, location, thread, count, mask, recomputed)
@@ -206,8 +193,6 @@ def counting() -> tuple[int, ...]:
         "barrier": barrier,
         "branch": branch,
         "trip": trip,
-        "grid_barrier": grid_barrier,
-        "sync_warps": sync_warps,
     }
     return _table({**_common(), **own, "work": work})
 

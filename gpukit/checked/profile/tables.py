@@ -45,6 +45,8 @@ def totals(profile: Profile) -> list[tuple[str, str, str]]:
     counts = profile.total
     made = [
         *_global(counts, needed(profile.accesses)),
+        *_footprint(counts),
+        *_trips(profile),
         *_shared(counts),
         *_constant(counts),
         *_atomics(counts),
@@ -74,6 +76,36 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
             _used(counts),
             f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} requested",
         ),
+    ]
+
+
+def _footprint(counts: Counts) -> list[tuple[str, str, str]]:
+    loaded, stored, of_blocks = (
+        32 * counts[f"global_{name}_footprint"] for name in ("load", "store", "block")
+    )
+    if not of_blocks:
+        return []
+    return [
+        (
+            "Footprint",
+            f"{loaded:,} bytes loaded, {stored:,} stored",
+            f"{of_blocks:,} bytes summed over blocks",
+        )
+    ]
+
+
+def _trips(profile: Profile) -> list[tuple[str, str, str]]:
+    """Return how many loads a warp does one after the other, where that is more than one."""
+    trips = profile.total["dependent_trips"]
+    warps = profile.blocks_run * -(-math.prod(profile.block) // WARP)
+    if trips <= warps:
+        return []
+    return [
+        (
+            "Dependent loads",
+            f"each warp waits {plain(trips / warps)} times in turn",
+            many(trips, "wait"),
+        )
     ]
 
 
@@ -139,7 +171,11 @@ def _warps(counts: Counts) -> list[tuple[str, str, str]]:
             (
                 "Warps",
                 f"{plain(lanes)} of {WARP} lanes are active",
-                many(counts["warp_steps"], "statement"),
+                ", ".join(
+                    many(counts[name], noun)
+                    for name, noun in (("warp_steps", "statement"), ("shuffles", "shuffle"))
+                    if counts[name]
+                ),
             )
         )
     agree = counts.ratio("branch_efficiency")
@@ -164,16 +200,14 @@ def _warps(counts: Counts) -> list[tuple[str, str, str]]:
 
 
 def _arithmetic(counts: Counts) -> list[tuple[str, str, str]]:
-    if not counts.flops:
+    shown = {f"flops_{kind}": f"on {kind}" for kind in ("float32", "float64", "float16")}
+    shown |= {"operations_special": "special", "operations_integer": "on integers"}
+    kinds = [f"{counts[name]:,} {words}" for name, words in shown.items() if counts[name]]
+    if not kinds:
         return []
     intensity = counts.ratio("intensity")
     each = f"{operations(intensity)} operations per byte moved" if intensity is not None else "-"
-    kinds = [
-        f"{counts[f'flops_{kind}']:,} on {kind}"
-        for kind in ("float32", "float64", "float16")
-        if counts[f"flops_{kind}"]
-    ]
-    return [("Arithmetic", each, ", ".join(kinds))]
+    return [("Arithmetic", each if counts.flops else "no floats", ", ".join(kinds))]
 
 
 # ---- arrays and accesses -------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from numba.core import types
@@ -29,9 +29,12 @@ def base(node: ast.expr) -> ast.expr:
 
 
 class Roots:
-    """The arrays that variables refer to: `row = a[i]`, `r = points[i]`, `pair = (a, b)`."""
+    """The arrays that variables refer to: `row = a[i]`, `r = points[i]`, `pair = (a, b)`.
 
-    def __init__(self, unit: Unit) -> None:
+    Those in `own` refer to themselves, whatever they are set to.
+    """
+
+    def __init__(self, unit: Unit, own: Collection[str] = ()) -> None:
         self.unit = unit
         self.known: dict[str, set[str]] = {}
         views = [s for s in tree.statements(unit.tree.body) if isinstance(s, ast.Assign)]
@@ -39,7 +42,7 @@ class Roots:
         while before != sum(map(len, self.known.values())):
             before = sum(map(len, self.known.values()))
             for s in views:
-                for name in filter(self._reaches, tree.writes(s)):
+                for name in filter(self._reaches, tree.writes(s).difference(own)):
                     self.known.setdefault(name, set()).update(self._made_of(s.value))
 
     def of(self, node: ast.expr) -> set[str]:
