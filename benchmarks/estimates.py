@@ -32,7 +32,7 @@ BLOCKS = 8
 GRID = {
     "overlap": (1.25, 1.5, 1.75, 2.0, 2.5, 3.0),
     "clock": (0.85, 0.9, 0.95, 1.0),
-    "dependency": (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0),
+    "dependency": (1.0, 1.5, 2.0, 3.0, 4.0, 6.0),  # a warp issues at most once per cycle
 }
 
 # A launch: kernel, grid, block, and the arguments, made when they are needed.

@@ -118,14 +118,22 @@ def spread(count: int, total: int) -> list[int]:
 
 def _saved(arguments: Sequence[Any]) -> Callable[[], None]:
     """Copy the arrays among the arguments; return what puts their values back."""
-    hosts = [getattr(a, "host", getattr(a, "value", a)) for a in arguments]
-    copies = [(h, h.copy()) for h in hosts if isinstance(h, np.ndarray) and h.flags.writeable]
+    copies = [(host, host.copy()) for host in _arrays(arguments) if host.flags.writeable]
 
     def restore() -> None:
         for host, copy in copies:
             host[...] = copy
 
     return restore
+
+
+def _arrays(arguments: Sequence[Any]) -> Iterator[Any]:
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _arrays(argument)
+        host = getattr(argument, "host", getattr(argument, "value", argument))
+        if isinstance(host, np.ndarray):
+            yield host
 
 
 def _estimated(

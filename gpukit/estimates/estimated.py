@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,11 +63,12 @@ class Estimate:
         """Return the limit after this one is removed, and the factor gained; "" below 1.2."""
         if self.likely is None:
             return ""
-        after = _sum([_without(part, self.bound) for part in self.parts or (self,)])
-        factor = self.likely / after.likely if after.likely else 1.0
-        if factor < WORTH_SAYING:
+        after = [_without(part, self.bound) for part in self.parts or (self,)]
+        left = sum(one.likely for one in after)
+        if not left or self.likely < WORTH_SAYING * left:
             return ""
-        return f"without this limit, {factor:.1f} times faster; the next one is {after.bound}"
+        factor, bound = self.likely / left, _longest(_terms(after))
+        return f"without this limit, {factor:.1f} times faster; the next one is {bound}"
 
     def text(self, *, width: int | None = None) -> str:
         """Return the estimate for a terminal; `width` is at most 80."""
@@ -110,24 +111,12 @@ class Estimate:
         return json.dumps(self.as_dict(), indent=indent, allow_nan=False)
 
 
-class Estimates(Sequence[Estimate]):
+class Estimates(list[Estimate]):
     """Estimates side by side, such as those of several GPUs: prints as a table."""
-
-    def __init__(self, found: Sequence[Estimate]) -> None:
-        self._found = tuple(found)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._found[index]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __iter__(self) -> Iterator[Estimate]:
-        return iter(self._found)
 
     def text(self, *, width: int | None = None) -> str:
         """Return the table for a terminal; `width` is at most 80."""
-        return as_text.several(self._found, width)
+        return as_text.several(self, width)
 
     def __str__(self) -> str:
         return self.text()
@@ -135,11 +124,11 @@ class Estimates(Sequence[Estimate]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html.several(self._found)
+        return as_html.several(self)
 
     def as_dict(self) -> list[dict[str, Any]]:
         """Return the estimates as plain data."""
-        return [one.as_dict() for one in self._found]
+        return [one.as_dict() for one in self]
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the estimates as JSON."""
@@ -151,15 +140,17 @@ def _without(part: Estimate, term: str) -> Times:
     return model.times(part.work, part.machine, repeated=part.repeated, without=term)
 
 
-def _sum(times: Sequence[Times]) -> Times:
+def _terms(parts: Iterable[Estimate | Times]) -> dict[str, float]:
+    """Return the seconds of each term, summed over launches."""
     terms: dict[str, float] = {}
-    for one in times:
-        for name, seconds in one.terms.items():
-            terms[name] = terms.get(name, 0.0) + seconds
-    floor, likely, worst = (
-        sum(getattr(one, name) for one in times) for name in ("floor", "likely", "worst")
-    )
-    return Times(floor, likely, worst, max(terms, key=lambda name: terms[name]), terms)
+    for part in parts:
+        for term, seconds in part.terms.items():
+            terms[term] = terms.get(term, 0.0) + seconds
+    return terms
+
+
+def _longest(terms: dict[str, float]) -> str:
+    return max(terms, key=lambda term: terms[term], default="")
 
 
 def added(name: str, parts: Sequence[Estimate]) -> Estimate:
@@ -174,17 +165,14 @@ def added(name: str, parts: Sequence[Estimate]) -> Estimate:
     floors = [p.floor for p in parts if p.floor is not None]
     likely = [p.likely for p in parts if p.likely is not None]
     worst = [p.worst for p in parts if p.worst is not None]
-    terms: dict[str, float] = {}
-    for part in parts:
-        for term, seconds in part.terms.items():
-            terms[term] = terms.get(term, 0.0) + seconds
+    terms = {} if refused else _terms(parts)
     return Estimate(
         name,
         first.machine,
         sum(floors) if len(floors) == len(parts) else None,
         None if refused else sum(likely),
         None if refused else sum(worst),
-        "" if refused else max(terms, key=lambda term: terms[term]),
+        _longest(terms),
         terms,
         "; ".join(refused),
         tuple(dict.fromkeys(reason for part in parts for reason in part.wide)),

@@ -34,15 +34,25 @@ class UnknownGpu(errors.GpukitError, ValueError):
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU as the model sees it. Rates are per SM and cycle; `l2_bytes` per cycle of the GPU.
+    """A GPU as the model sees it: rates of an SM per cycle, and of the whole GPU.
 
+    `clock` is in cycles per second, boosted; `bandwidth` that of DRAM in bytes per second, `l2` the
+    bytes of L2, `l2_bytes` what it gives per cycle; the others are load/store units and lanes.
     `like` names the GPU whose published tables cover this one: the same chip. `wide` is why the
     band of its estimates is wide, "" for the usual one. `blind` is the number of times in the
     prototype's blind test where no published table in `benchmarks/data` has this GPU.
     """
 
     gpu: Gpu
+    clock: float
+    bandwidth: float
+    l2: int
     l2_bytes: int
+    float32: int
+    load_store: int
+    integer: int
+    float64: int
+    special: int
     like: str = ""
     wide: str = ""
     blind: int = 0
@@ -52,48 +62,13 @@ class Machine:
         """The name by which it is asked for."""
         return self.gpu.name
 
-    @property
-    def clock(self) -> float:
-        """Cycles per second, boosted."""
-        assert self.gpu.clock is not None
-        return self.gpu.clock
 
-    @property
-    def bandwidth(self) -> float:
-        """Bytes per second of DRAM, of the data sheet."""
-        assert self.gpu.bandwidth is not None
-        return self.gpu.bandwidth
-
-    @property
-    def l2(self) -> int:
-        """Bytes of L2."""
-        assert self.gpu.l2 is not None
-        return self.gpu.l2
-
-    @property
-    def float32(self) -> int:
-        """Float32 lanes."""
-        return known.float32_lanes(self.gpu.capability)
-
-    @property
-    def load_store(self) -> int:
-        """Load/store units."""
-        return _LANES[self.gpu.capability][0]
-
-    @property
-    def integer(self) -> int:
-        """Integer lanes."""
-        return _LANES[self.gpu.capability][1]
-
-    @property
-    def float64(self) -> int:
-        """Float64 lanes."""
-        return _LANES[self.gpu.capability][2]
-
-    @property
-    def special(self) -> int:
-        """Lanes for exp, sin, square roots and the like."""
-        return _LANES[self.gpu.capability][3]
+def _machine(gpu: Gpu, l2_bytes: int, **rest: Any) -> Machine:
+    assert gpu.clock
+    assert gpu.bandwidth
+    assert gpu.l2
+    lanes = (known.float32_lanes(gpu.capability), *_LANES[gpu.capability])
+    return Machine(gpu, gpu.clock, gpu.bandwidth, gpu.l2, l2_bytes, *lanes, **rest)
 
 
 def _made(
@@ -101,7 +76,7 @@ def _made(
 ) -> Machine:
     sms, clock, bandwidth, l2 = figures
     gpu = Gpu(name, name, sms=sms, clock=clock * 1e9, bandwidth=bandwidth * 1e9, l2=l2, **limits)
-    return Machine(gpu, l2_bytes, **rest)
+    return _machine(gpu, l2_bytes, **rest)
 
 
 _UNPROVEN = "{} is not calibrated; errors lean fast"
@@ -121,14 +96,14 @@ _ALL = (
     _made("RTX 2060", known.TURING, (30, 1.68, 336, 3 * MB), 24 * _SLICE),
     _made("RTX 4060 Laptop", known.ADA, (24, 2.37, 256, 32 * MB), 16 * 2 * _SLICE, blind=1),
     _made("V100", known.VOLTA, (80, 1.53, 900, 6 * MB), 2048, blind=4),
-    Machine(_A100_40, 5120, wide=_UNPROVEN.format("the A100")),
-    Machine(_A100, 5120, like="A100 40 GB", wide=_UNPROVEN.format("the A100")),
-    Machine(_H100, 5120, wide=_UNPROVEN.format("the H100"), blind=1),
+    _machine(_A100_40, 5120, wide=_UNPROVEN.format("the A100")),
+    _machine(_A100, 5120, like="A100 40 GB", wide=_UNPROVEN.format("the A100")),
+    _machine(_H100, 5120, wide=_UNPROVEN.format("the H100"), blind=1),
     # No published table and no blind test: the floor alone.
-    Machine(known.find("H200"), 5120),
-    Machine(known.find("T4"), 32 * _SLICE),
-    Machine(known.find("L4"), 24 * 2 * _SLICE),
-    Machine(known.find("RTX 4090"), 48 * 2 * _SLICE),
+    _machine(known.find("H200"), 5120),
+    _machine(known.find("T4"), 32 * _SLICE),
+    _machine(known.find("L4"), 24 * 2 * _SLICE),
+    _machine(known.find("RTX 4090"), 48 * 2 * _SLICE),
 )
 MACHINES = {machine.name: machine for machine in _ALL}
 

@@ -24,7 +24,7 @@ SHARED_LATENCY, L1_LATENCY, L2_LATENCY, DRAM_LATENCY, BARRIER_LATENCY = 29, 38, 
 DRAM_EFFICIENCY = 0.90
 L2_EFFICIENCY = 0.7
 LAUNCH, LAUNCHING = 3e-6, "launch overhead"
-# Loads without a barrier between them that a compiler keeps in flight: it unrolls loops by four.
+# Independent loads that a compiler keeps in flight: it unrolls loops by four.
 IN_FLIGHT = 4
 # From this many barriers on, the warps of a block advance together.
 TOGETHER = 4
@@ -138,8 +138,7 @@ def waiting(work: Work, machine: Machine, constants: Constants) -> float:
     """Return the cycles for which a warp waits if it runs alone."""
     per_warp = 1 / (work.blocks * work.warps)
     loads, barriers = work.global_loads * per_warp, work.barriers * per_warp
-    # Loads wait for each other's addresses, for a barrier between them, or for a free register.
-    rounds = max(work.trips * per_warp, loads / IN_FLIGHT, min(loads, barriers / 2))
+    rounds = max(work.trips * per_warp, loads / IN_FLIGHT)
     far = DRAM_LATENCY if work.footprint > machine.l2 else L2_LATENCY
     missed = min(rounds, work.block_footprint / 32 * per_warp / IN_FLIGHT)
     return (
@@ -225,7 +224,7 @@ def _floor(work: Work, machine: Machine) -> float:
     return max(
         work.blocks / machine.gpu.sms * max(certain) / hurried,
         max(0.0, work.footprint - machine.l2) / machine.bandwidth,
-        0.8 * work.contention / hurried,
+        work.contention / WARP / hurried,  # a warp may add up its updates first
     )
 
 

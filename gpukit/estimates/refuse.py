@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +17,12 @@ if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
     from gpukit.checked.profile.pattern import Pattern
 
-# Primitives by the file of their GPU form, and intrinsics by name: the model has no rates for them.
+# Primitives and intrinsics that the model has no rates for, by name.
 _PRIMITIVES = {
-    "tensor_gpu": "it uses tensor cores",
-    "warpgroup_gpu": "it uses tensor cores (wgmma) and TMA",
-    "async_copy_gpu": "it copies to shared memory asynchronously (cp.async)",
+    "mma_tf32": "it uses tensor cores",
+    "mma_bf16": "it uses tensor cores",
+    "wgmma": "it uses tensor cores (wgmma)",
+    "copy16": "it copies to shared memory asynchronously (cp.async)",
 }
 _INTRINSICS = {
     "atomic.cas": "it compares and swaps, as locks do",
@@ -40,7 +40,7 @@ _MANY_SPECIAL = 0.1
 
 def reason(profile: Profile, kernel: Any) -> str:
     """Return why a launch has no likely time on any GPU; "" if it has one."""
-    if found := next(_unknown(kernel), ""):
+    if found := next(unknown(kernel), ""):
         return found
     for access in profile.accesses:
         if access.space == "global" and access.pattern and _random(access.pattern):
@@ -50,14 +50,14 @@ def reason(profile: Profile, kernel: Any) -> str:
 
 def waits_for_blocks(kernel: Any) -> bool:
     """Tell whether blocks of a kernel may wait for each other, so that all must run."""
-    return any(found in _INTRINSICS.values() for found in _unknown(kernel))
+    return any(found in _INTRINSICS.values() for found in unknown(kernel))
 
 
-def _unknown(kernel: Any) -> Iterator[str]:
+def unknown(kernel: Any) -> Iterator[str]:
     """Yield what a kernel uses that the model has no rate for."""
     for name, value in _used(getattr(kernel, "py_func", kernel), set()):
         form = getattr(value, "on_gpu", None)
-        found = _PRIMITIVES.get(Path(form[0]).stem) if form else _INTRINSICS.get(name)
+        found = _PRIMITIVES.get(form[1]) if form else _INTRINSICS.get(name)
         if found:
             yield found
 

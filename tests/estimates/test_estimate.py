@@ -7,7 +7,9 @@ import pytest
 
 import gpukit
 from gpukit import errors
-from gpukit.estimates import MACHINES, published
+from gpukit.estimates import MACHINES, published, refuse
+from gpukit.kernels import convert
+from gpukit.kernels.matmul import tensor_tf32
 from tests.checked.html_page import Page
 from tests.estimates import kernels
 
@@ -137,10 +139,16 @@ def test_a_lock_has_the_floor_alone():
     assert "locks" in words
 
 
-def test_tensor_cores_have_the_floor_alone():
-    a = np.ones((64, 64), np.float32)
-    found = gpukit.estimate(gpukit.matmul)(a, a, variant="tensor_tf32")
-    assert "tensor cores" in found.refused
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (tensor_tf32.matmul_tensor_tf32_kernel, ["it uses tensor cores"]),
+        (convert.convert_bfloat16_kernel, []),  # of the same module, but an ordinary instruction
+        (kernels.lock, ["it compares and swaps, as locks do"]),
+    ],
+)
+def test_what_the_model_has_no_rates_for_is_found_in_the_kernel(kernel, words):
+    assert sorted(set(refuse.unknown(kernel)))[:1] == words
 
 
 def test_one_launch_without_a_likely_time_leaves_the_sum_without():
