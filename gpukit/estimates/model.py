@@ -201,8 +201,8 @@ def _memory(work: Work, machine: Machine, repeated: bool) -> dict[str, float]:
     dram = work.footprint
     if repeated:
         dram = max(0.0, dram - machine.l2)
-    if work.stored > REWRITTEN * work.store_footprint and work.footprint > machine.l2:
-        dram += work.stored - work.store_footprint
+    if work.footprint > machine.l2:
+        dram += max(0.0, work.stored - REWRITTEN * work.store_footprint)
     atomics = work.atomics * WARP / (machine.l2_bytes / 32 * machine.clock)
     if machine.gpu.capability == (7, 5):
         atomics *= 2
