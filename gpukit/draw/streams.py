@@ -83,8 +83,8 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
     """Draw which task has the device, or each of its slots, when: a panel per title.
 
     `panels[name][row]` has calls: `TaskTimeline.rows`, or the slots of `simulate_blocks`. A colour
-    is a task, the number in a box that of the call, and a hatched strip the time for which a call
-    waited.
+    is a task, the number in a box that of the call, a hatched strip the time for which a call
+    waited, and a mark below it when it arrived.
     """
     rows = _calls("task_chart", panels)
     last = max(end for _, _, _, _, end in rows)
@@ -104,7 +104,8 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
                     wide, shown = (end - start) / unit, end - start > 0.018 * last
                     look: dict[str, Any] = {"fc": fills[task], "ec": style.INK}
                     edge = 0.7 if end - start > 0.004 * last else 0
-                    box = Rectangle((start / unit, row - 0.4), wide, 0.8, lw=edge, **look)
+                    drawn = max(wide, 0.0025 * last / unit)  # a short call is visible, too
+                    box = Rectangle((start / unit, row - 0.4), drawn, 0.8, lw=edge, **look)
                     ax.add_patch(box)
                     if shown:
                         words: Any = {"ha": "center", "va": "center", "fontsize": 8}
@@ -114,12 +115,17 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
                         corner = (arrived / unit, row - 0.16)
                         strip = Rectangle(corner, (start - arrived) / unit, 0.32, zorder=0, **_WAIT)
                         ax.add_patch(strip)
+                        mark = [arrived / unit] * 2
+                        ax.plot(mark, [row + 0.3, row + 0.48], color=style.INK, lw=1)
             ax.set_title(heading, fontsize=11)
             ax.set_xlim(0, last / unit * 1.01)
             ax.set_ylim(len(panel) - 0.4, -0.6)
             ax.set_yticks(range(len(panel)), list(panel), fontsize=9)
             ax.tick_params(axis="y", length=0)
-        axes[-1, 0].set_xlabel(f"time in {name}; the number in a box counts calls or launches")
+        axes[-1, 0].set_xlabel(
+            f"time in {name}; a number counts the calls of its task"
+            + ("; a mark below a row is an arrival" if waits else "")
+        )
         fig.suptitle(title, x=0.01, ha="left", fontsize=13, weight="bold")
         keys = [Patch(fc=fills[task], ec=style.INK, label=task) for task in tasks]
         style.legend(fig, handles=[*keys, *([Patch(label="waits", **_WAIT)] * waits)], ncols=6)

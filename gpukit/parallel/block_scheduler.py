@@ -28,12 +28,15 @@ MOST_BLOCKS = 1_000_000
 
 
 class Launch(NamedTuple):
-    """A launch in the stream of a task: its blocks, and the seconds that each of them takes."""
+    """A launch in the stream of a task: its blocks, and the seconds that each of them takes.
+
+    Without `arrives` it arrives when the launch before it in its task is done, the first at 0.
+    """
 
     task: str
     blocks: int
     seconds: float
-    arrives: float = 0.0
+    arrives: float | None = None
     priority: int = 0
 
 
@@ -43,8 +46,13 @@ class _Waiting:
     def __init__(self, number: int, launch: Launch) -> None:
         self.number, self.launch = number, launch
         self.left = self.running = launch.blocks  # blocks to begin, and to end
-        self.since = launch.arrives
+        self.since = launch.arrives or 0.0  # when it is ready
         self.start = self.end = 0.0
+
+    @property
+    def arrived(self) -> float:
+        """When it arrived."""
+        return self.since if self.launch.arrives is None else self.launch.arrives
 
 
 def simulate_blocks(
@@ -95,7 +103,7 @@ def simulate_blocks(
                 stream.pop(0)
                 if stream:
                     stream[0].since = max(stream[0].since, now)
-    spans = [Span(w.launch.task, w.number, w.since, w.start, w.end) for w in everything]
+    spans = [Span(w.launch.task, w.number, w.arrived, w.start, w.end) for w in everything]
     priorities = {launch.task: launch.priority for launch in launches}
     return TaskTimeline(spans, priorities), {f"slot {k}": row for k, row in enumerate(rows)}
 
@@ -106,7 +114,7 @@ def _check(launches: Sequence[Launch], slots: int) -> None:
     if not launches:
         raise ValueError("simulate_blocks: expected at least one launch.")
     for launch in launches:
-        if launch.blocks < 1 or not launch.seconds > 0 or not launch.arrives >= 0:
+        if launch.blocks < 1 or not launch.seconds > 0 or not (launch.arrives or 0) >= 0:
             raise ValueError(
                 "simulate_blocks: expected launches with at least one block, seconds above 0 and "
                 f"an arrival from 0 on, got {launch}."

@@ -47,7 +47,10 @@ class Task(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A call of a task: when it could have begun, when it began and ended, in seconds."""
+    """A call of a task: when it arrived, when it began and ended, in seconds.
+
+    Without arrivals a call arrives when the call before it in its task is done.
+    """
 
     task: str
     number: int
@@ -74,7 +77,7 @@ class TaskTimeline:
         return max(span.end for span in self.spans)
 
     def waited(self, task: str) -> npt.NDArray[np.float64]:
-        """Return for how many seconds each call of a task had to wait for the device."""
+        """Return for how many seconds each call of a task waited, from its arrival to its start."""
         return np.array([span.start - span.arrived for span in self.rows[task]])
 
     def latency(self, task: str) -> npt.NDArray[np.float64]:
@@ -239,8 +242,9 @@ class _Queue:
         found: list[Span] = []
         for number, (arrival, marks) in enumerate(zip(self.arrivals, self.marks, strict=True)):
             start, end = map(self.clock.seconds, marks)
-            arrived = max(arrival, found[-1].end) if found else arrival
-            found.append(Span(self.task.name, number, min(arrived, start), start, end))
+            if self.task.arrivals is None:
+                arrival = min(found[-1].end, start) if found else 0.0
+            found.append(Span(self.task.name, number, arrival, start, end))
         return found
 
 

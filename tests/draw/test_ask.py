@@ -119,6 +119,25 @@ def test_text_that_is_not_a_number_is_ignored(shown, number):
     assert "Because" not in page.text()
 
 
+def test_an_answer_stays_when_the_page_is_loaded_again(shown, choice, number):
+    for widget, keys in (choice, ("Tab", "Enter")), (number, ("Tab", *"7", "Enter")):
+        page = shown(widget)
+        page.press(*keys)
+        before = page.text()
+        page.page.reload()
+        assert "Not so." in before
+        assert page.text() == before
+
+
+def test_a_question_can_be_answered_again(shown, number):
+    page = shown(number)
+    page.press("Tab", *"7", "Enter")
+    page.page.get_by_role("button", name="Answer again").click()
+    assert "Because" not in page.text()
+    page.press(*"24", "Enter")
+    assert "Right: 24 threads." in page.text()
+
+
 def test_question_is_the_accessible_name_of_its_controls(shown, choice, number):
     assert shown(choice).page.get_by_role("group", name="How many threads run").is_visible()
     assert shown(number).page.get_by_role("textbox", name="How many are idle?").is_visible()

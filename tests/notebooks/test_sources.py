@@ -90,6 +90,13 @@ def test_text_cells_are_short(path):
     assert long == []
 
 
+def test_a_cell_asks_one_question_as_only_the_last_one_is_shown(path):
+    several = [
+        c.id for c in running.code_cells(running.read(path)) if c.source.count("draw.ask(") > 1
+    ]
+    assert several == []
+
+
 def test_random_numbers_have_the_seed_of_the_book(path):
     source = "\n".join(cell.source for cell in running.code_cells(running.read(path)))
     seeds = set(re.findall(r"default_rng\((.*?)\)", source))

@@ -15,7 +15,36 @@ export const isRight = (given, answer, within) => Math.abs(given - answer) <= wi
 
 const words = (number) => number.toLocaleString("en-GB", { maximumSignificantDigits: 12 });
 
-function askChoice({ choices, right }, tell) {
+// What the reader has answered stays in the browser: a page that is loaded again shows it. Where a
+// page may keep nothing, the question is asked again.
+function memory(question) {
+  const name = `gpukit: ${question}`;
+  return {
+    read() {
+      try {
+        return localStorage.getItem(name);
+      } catch {
+        return null;
+      }
+    },
+    keep(answer) {
+      try {
+        localStorage.setItem(name, answer);
+      } catch {
+        // asked again
+      }
+    },
+    forget() {
+      try {
+        localStorage.removeItem(name);
+      } catch {
+        // nothing was kept
+      }
+    },
+  };
+}
+
+function askChoice({ choices, right }, tell, kept) {
   const buttons = choices.map((choice, number) =>
     make(
       "button",
@@ -25,6 +54,7 @@ function askChoice({ choices, right }, tell) {
   );
   function choose(number) {
     if (buttons[0].hasAttribute("aria-disabled")) return;
+    kept.keep(number);
     buttons[number].dataset.mark = "✗";
     buttons[right].dataset.mark = "✓";
     buttons[right].setAttribute("aria-description", "the right answer");
@@ -32,10 +62,12 @@ function askChoice({ choices, right }, tell) {
     buttons[number].setAttribute("aria-pressed", "true");
     tell(number === right, [choices[right]]);
   }
+  const before = kept.read();
+  if (before in buttons) choose(Number(before));
   return make("div", { class: "choices", role: "group", "aria-labelledby": "q" }, ...buttons);
 }
 
-function askNumber({ answer, within, unit }, tell, say) {
+function askNumber({ answer, within, unit }, tell, kept, say) {
   const box = make("input", {
     type: "text",
     inputmode: "decimal",
@@ -44,31 +76,47 @@ function askNumber({ answer, within, unit }, tell, say) {
     id: "number",
   });
   const button = make("button", { type: "submit" }, "Answer");
-  const onsubmit = (event) => {
-    event.preventDefault();
+  function submit() {
     if (box.readOnly) return;
     const given = parseNumber(box.value);
     if (Number.isNaN(given)) return say("Type a number first.");
+    kept.keep(box.value);
     box.readOnly = true;
     button.setAttribute("aria-disabled", "true");
     tell(isRight(given, answer, within), [words(answer), unit && ` ${unit}`]);
+  }
+  const onsubmit = (event) => {
+    event.preventDefault();
+    submit();
   };
+  box.value = kept.read() ?? "";
+  if (box.value) submit();
   return make("form", { onsubmit }, box, ...(unit ? [make("span", {}, unit)] : []), button);
 }
 
 export function ask(host, styles, question) {
-  const verdict = make("div", { class: "verdict", role: "status" });
-  const say = (...parts) => verdict.replaceChildren(make("p", {}, ...parts));
-  const tell = (isTrue, answer) => {
-    const grade = isTrue ? "right" : "wrong";
-    say(
-      make("strong", { "data-grade": grade }, isTrue ? "Right: " : "Not so. It is: "),
-      ...answer.flatMap((part) => rich(part)),
-      answer.join("").endsWith(".") ? " " : ". ",
-      ...rich(question.because),
-    );
-  };
-  const kind = question.choices ? askChoice : askNumber;
-  const title = make("p", { class: "question", id: "q" }, ...rich(question.question));
-  mount(host, styles, title, kind(question, tell, say), verdict);
+  const card = mount(host, styles), kept = memory(question.question);
+  function build() {
+    const verdict = make("div", { class: "verdict", role: "status" });
+    const say = (...parts) => verdict.replaceChildren(make("p", {}, ...parts));
+    const again = () => {
+      kept.forget();
+      build();
+      card.querySelector("button, input").focus();
+    };
+    const tell = (isTrue, answer) => {
+      const grade = isTrue ? "right" : "wrong";
+      say(
+        make("strong", { "data-grade": grade }, isTrue ? "Right: " : "Not so. It is: "),
+        ...answer.flatMap((part) => rich(part)),
+        answer.join("").endsWith(".") ? " " : ". ",
+        ...rich(question.because),
+      );
+      verdict.append(make("button", { type: "button", onclick: again }, "Answer again"));
+    };
+    const kind = question.choices ? askChoice : askNumber;
+    const title = make("p", { class: "question", id: "q" }, ...rich(question.question));
+    card.replaceChildren(title, kind(question, tell, kept, say), verdict);
+  }
+  build();
 }
