@@ -66,12 +66,14 @@ class Events:
     """Measures the seconds of some work on the GPU, from a cold cache.
 
     Reads flush the cache. Written data would stay dirty in it, and the measured work would have to
-    wait for its write-back.
+    wait for its write-back. `flushed` is the number of float32 that are read, by default
+    FLUSHED.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, flushed: int | None = None) -> None:
         self.begin, self.end = cuda.event(), cuda.event()
-        rest, block = cuda.device_array(FLUSHED, np.float32), reduce_trees.BLOCK
+        rest = cuda.device_array(FLUSHED if flushed is None else flushed, np.float32)
+        block = reduce_trees.BLOCK
         self.flush = Launch(
             reduce.sum_grid_stride_kernel,
             launch.resident_blocks(block),

@@ -65,6 +65,24 @@ def test_a_gpu_run_reports_the_ceilings_of_tensor_cores(figures):
     assert ceilings["tensor"]["bf16"] == 2 * ceilings["tensor"]["tf32"] > 10 * ceilings["flops"]
 
 
+def test_a_calibration_predicts_kernels_from_their_code_and_then_times_them(tmp_path):
+    done = on_the_gpu(
+        ROOT / "benchmarks" / "calibrate.py",
+        "sum_atomic",
+        "matmul_tiled",
+        *("--rehearse", "--gpu", "H200", "--out", "record.json"),
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
+    assert record["environment"]["device"] == "Fake GPU"
+    assert len(record["microbenchmarks"]) == 29
+    assert (record["wrong"], record["failed"], record["left_out"]) == ({}, {}, [])
+    assert all(one["bases"].keys() == {"source", "SASS"} for one in record["predictions"].values())
+    assert record["sha256"] in done.stdout
+    assert record["times"].keys() == record["predictions"].keys()
+
+
 def test_bench_times_kernels_with_events_of_the_gpu():
     code = (
         "from gpukit import cli; from gpukit.bench import ceilings; ceilings.COPIED = 1 << 16\n"
