@@ -164,9 +164,9 @@ def resident_blocks(block: int, shared: int = 0) -> int:
     """Return how many blocks of `block` threads the device in use holds at once, all SMs together.
 
     Threads per SM and `shared` bytes of shared memory per block limit it; registers, which only a
-    compiled kernel knows, are not counted. On the CPU target an SM is a core.
+    compiled kernel knows, are not counted. On the CPU target an SM is a core (`target.planned`).
     """
-    device = cuda.get_current_device()
+    device = target.planned() or cuda.get_current_device()
     per_sm = device.MAX_THREADS_PER_MULTIPROCESSOR // block
     if shared:
         per_sm = min(per_sm, device.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // shared)

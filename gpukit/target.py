@@ -6,12 +6,14 @@ target is `cuda` where a GPU answers and a Numba CUDA package is installed, else
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
@@ -157,3 +159,33 @@ def observers() -> Any:
     """
     name = _OBSERVERS.get(active().name)
     return importlib.import_module(name) if name else None
+
+
+class Limits(NamedTuple):
+    """What the grids of kernels that stride depend on: the SMs of a device, and what one holds.
+
+    The names are those of a device's attributes; shared memory is in bytes.
+    """
+
+    MULTIPROCESSOR_COUNT: int
+    MAX_THREADS_PER_MULTIPROCESSOR: int
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: int
+
+
+_planned: Limits | None = None
+
+
+def planned() -> Limits | None:
+    """Return the device that launches are planned for; None for the one in use."""
+    return _planned
+
+
+@contextlib.contextmanager
+def planned_for(limits: Limits) -> Iterator[None]:
+    """Plan launches inside a `with` block for another device; they run on the one in use."""
+    global _planned
+    before, _planned = _planned, limits
+    try:
+        yield
+    finally:
+        _planned = before
