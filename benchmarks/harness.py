@@ -139,6 +139,23 @@ def put(section: str, text: str, document: Path | None = None) -> None:
     document.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
 
 
+def section(name: str, document: Path | None = None) -> str:
+    """Return the text of a section, without its markers."""
+    text = (document or SPEED).read_text(encoding="utf-8")
+    return text.partition(f"<!-- {name} begin -->")[2].partition(f"<!-- {name} end -->")[0].strip()
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    """Return the rows of a Markdown table, each as a mapping from header to cell.
+
+    >>> rows_of(markdown(["kernel", "ms"], [["fill", 1.25]]))
+    [{'kernel': 'fill', 'ms': '1.25'}]
+    """
+    lines = [[c.strip() for c in line.strip("| ").split(" | ")] for line in table.splitlines()]
+    heads, _, *rows = lines
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
 def save(path: Path, record: Any) -> None:
     """Write a record as JSON."""
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

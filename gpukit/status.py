@@ -82,6 +82,12 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
+def cell() -> int:
+    """Return the number of the cell that is running in IPython or a notebook; 0 elsewhere."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return int(getattr(shell, "execution_count", 0))
+
+
 @contextmanager
 def doing(what: str | Callable[[], str]) -> Iterator[None]:
     """Show a status line with the elapsed time while a `with` block takes over a second.

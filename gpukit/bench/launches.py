@@ -1,4 +1,4 @@
-"""The launches of a benchmark case: kernel, shape, and the arguments before it ran."""
+"""The launches of a benchmark case: kernel, shape, the arguments before it ran; a GPU's time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from gpukit import target
+from gpukit.bench import estimated
 from gpukit.bench.cases import CASES
+from gpukit.bench.timing import Comparison
 from gpukit.cpu.launch import launcher
 
 
@@ -36,6 +39,16 @@ def first_launch(name: str) -> Launched:
     except _Stopped as stopped:
         return stopped.launched
     raise LookupError(f"the case {name} does not launch its kernel")
+
+
+def gpu_time(make: Callable[[], Comparison], gpu: str) -> estimated.GpuTime | None:
+    """Return what a GPU needs for a case, which `make` returns; None where kernels run on a GPU.
+
+    Kernels that stride get the grid of that GPU.
+    """
+    with target.planned_for(estimated.limits(gpu)):
+        comparison = make()
+    return estimated.time_of(comparison.ours, gpu)
 
 
 class _Stopped(Exception):

@@ -33,8 +33,9 @@ _NOTE = (
 
 
 _VARIES = (
-    "Times that vary by more than 25 % are compared with nothing: another program was at work, or "
-    "the clock changed. Close what you can, give more time with --seconds, and run it again."
+    "Times that vary by more than 25 % are shown as the range of most samples, and so is their "
+    "ratio: another program was at work, or the clock changed. Close what you can, give more time "
+    "with --seconds, and run it again."
 )
 
 
@@ -102,8 +103,43 @@ def of_library(result: Result) -> str:
 
 
 def against(found: timing.Timing) -> str:
-    """Return in words how a kernel compares with NumPy, or that the times vary too much."""
+    """Return in words how a kernel compares with NumPy: a range where the times vary too much."""
+    if unsteady(found.varied) and found.low:
+        return f"busy: {span(found.low, found.high)}"
     return unsteady(found.varied) or verdict(found.speedup)
+
+
+def span(low: float, high: float) -> str:
+    """Return in words how two times compare, between two ratios.
+
+    >>> span(1.5, 3), span(0.25, 0.5), span(0.5, 1.2)
+    ('1.50 to 3.0 times faster', '2.0 to 4.0 times slower', '2.0 times slower to 1.20 times faster')
+    """
+    if low >= 1:
+        return f"{ratio(low)} to {ratio(high)} times faster"
+    if high <= 1:
+        return f"{ratio(1 / high)} to {ratio(1 / low)} times slower"
+    return f"{ratio(1 / low)} times slower to {ratio(high)} times faster"
+
+
+def durations(found: timing.Timing) -> tuple[str, str]:
+    """Return the times of the kernel and of NumPy: ranges where they vary too much."""
+    if unsteady(found.varied) and found.sides:
+        mine, other = found.sides
+        return period(mine), period(other)
+    return duration(found.ours), duration(found.numpy)
+
+
+def period(spread: timing.Spread) -> str:
+    """Return the range of most samples, with one unit where both ends have it.
+
+    >>> period(timing.Spread(2e-3, 1e-3, 3e-3, 9)), period(timing.Spread(1e-3, 9e-4, 3e-3, 9))
+    ('1 to 3 ms', '900 us to 3 ms')
+    """
+    low, high = duration(spread.low), duration(spread.high)
+    if low.split()[1] == high.split()[1]:
+        low = low.split()[0]
+    return f"{low} to {high}"
 
 
 def unsteady(varied: float) -> str:
@@ -123,12 +159,13 @@ def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
         return [result.name, size, *["-"] * 6, "WRONG"]
     over = over_floor(result, ceilings)
     ours = result.seconds
+    mine, numpy = durations(result.timing)
     flops = _three(result.cost.flops / ours / 1e9) if result.cost.flops else "-"
     return [
         result.name,
         size,
-        duration(ours),
-        duration(result.timing.numpy),
+        duration(ours) if result.gpu else mine,
+        numpy,
         _three(result.cost.bytes / ours / 1e9),
         flops,
         "-" if over is None else ratio(over),
@@ -172,11 +209,17 @@ def notes(results: Sequence[Result]) -> list[str]:
     """Return the notes below the table."""
     lines = [f"{result.name}: {result.error}" for result in results if not result.right]
     lines += [f"{r.name}: {name} fails: {why}" for r in results for name, why in r.failed.items()]
-    if any("varies" in cell for result in results for cell in row(result)):
+    if any(varied(result) for result in results):
         lines.append(_VARIES)
     if any(result.timing for result in results):
         lines.append(_NOTE)
     return ["", *lines] if lines else []
+
+
+def varied(result: Result) -> bool:
+    """Tell whether times of a result vary too much to be compared."""
+    sides = [spread.varied for spread in result.gpu.values()]
+    return any(map(unsteady, [result.timing.varied, *sides])) if result.timing else False
 
 
 def _speedup(found: timing.Timing | None) -> float | None:

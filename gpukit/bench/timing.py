@@ -32,7 +32,8 @@ class Timing:
     """Median seconds of one call on each side, and how they compare.
 
     `varied` is the spread of the samples over their median, of the side that varied more. Each
-    round gives a ratio: `paired` is their median, `low` and `high` are their quintiles.
+    round gives a ratio: `paired` is their median, `low` and `high` are their quintiles. `sides` are
+    the samples of both sides, where there are any.
     """
 
     ours: float
@@ -42,6 +43,7 @@ class Timing:
     low: float = 0.0
     high: float = 0.0
     paired: float = 0.0
+    sides: tuple[Spread, Spread] | None = None
 
     @property
     def speedup(self) -> float:
@@ -214,7 +216,14 @@ def compare(
     varied = max(mine.varied, theirs.varied)
     ratio = Spread.of([theirs / ours for ours, theirs in zip(*samples, strict=True) if ours])
     return Timing(
-        mine.median, theirs.median, mine.samples, varied, ratio.low, ratio.high, ratio.median
+        mine.median,
+        theirs.median,
+        mine.samples,
+        varied,
+        ratio.low,
+        ratio.high,
+        ratio.median,
+        (mine, theirs),
     )
 
 

@@ -1,11 +1,12 @@
-"""Results of gpukit.bench, as a table and as a picture of ratios."""
+"""Results of gpukit.bench, as tables and as a picture of ratios."""
 
 from __future__ import annotations
 
 import html
 import io
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from gpukit import files, target
-from gpukit.bench import Result, report
+from gpukit.bench import Line, Result, estimated, report
 from gpukit.bench import recorded as records
 from gpukit.bench.ceilings import Ceilings
 from gpukit.bench.register import BenchError
 from gpukit.draw import style
+from gpukit.table import broken, columns, layout
 
 HEADERS = ("call", "size", "answer", "kernel", "NumPy", "against NumPy")
+_OF_LINES = ("call", "kernel", "NumPy", "against NumPy")
 
 
 class Table:
@@ -30,10 +33,10 @@ class Table:
         self.caption, self.headers, self.rows = caption, headers, rows
 
     def __repr__(self) -> str:
-        lines = [list(self.headers), *map(list, self.rows)]
-        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = ("  ".join(map(str.ljust, line, wide)).rstrip() for line in lines)
-        return "\n".join([self.caption, *filter(None, text)])
+        width = columns(sys.stdout)
+        heads, rows = layout(self.headers, self.rows, width=width)
+        caption = broken(self.caption, width) if width else [self.caption]
+        return "\n".join([*caption, *heads, *(line for row in rows for line in row)])
 
     def _repr_html_(self) -> str:
         if not self.rows:  # the caption would be as narrow as the empty table
@@ -51,9 +54,29 @@ def _row(cells: Sequence[str]) -> str:
     return f'<th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest)
 
 
-def table(results: Sequence[Result]) -> Table:
-    """Return the results as a table: whether each is right, both times, and the ratio in words."""
-    return Table(report.heading(target.active()), HEADERS, [_cells(result) for result in results])
+def table(results: Sequence[Result] | Mapping[str, Line]) -> Table:
+    """Return results, or what `bench.against` returned for each name, as a table.
+
+    The columns are both times and their ratio in words; of results also whether each is right, of
+    lines also the time of a GPU, and, where this machine was busy, the recorded time of another.
+    """
+    caption = report.heading(target.active())
+    if not isinstance(results, Mapping):
+        return Table(caption, HEADERS, [_cells(result) for result in results])
+    lines = results.values()
+    rows = [[name, *line.cells()] for name, line in results.items()]
+    headers = [*_OF_LINES]
+    records = [line.recorded if line.busy else None for line in lines]
+    if devices := dict.fromkeys(record.device for record in records if record):
+        caption += f" Busy: times vary; recorded ones are of {' or of '.join(devices)}."
+        headers.append("recorded")
+        rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, records, strict=True)]
+    times = [line.gpu for line in lines]
+    if any(times):
+        caption += " Estimated times are likely ones (floor to worst)."
+        headers.append(estimated.heading(times))
+        rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, times, strict=True)]
+    return Table(caption, headers, rows)
 
 
 def recorded(*names: str) -> Table:
@@ -69,7 +92,7 @@ def recorded(*names: str) -> Table:
 def _cells(result: Result) -> list[str]:
     if result.timing is None:
         return [result.name, result.size, f"wrong: {result.error}", "-", "-", "-"]
-    mine, numpy = (report.duration(t) for t in (result.timing.ours, result.timing.numpy))
+    mine, numpy = report.durations(result.timing)
     verdict = report.against(result.timing)
     return [result.name, result.size, "right", mine, numpy, verdict]
 

@@ -40,7 +40,7 @@ _MANY_SPECIAL = 0.1
 
 def reason(profile: Profile, kernel: Any) -> str:
     """Return why a launch has no likely time on any GPU; "" if it has one."""
-    if found := next(unknown(kernel), ""):
+    if found := unknown(kernel):
         return found
     for access in profile.accesses:
         if access.space == "global" and access.pattern and _random(access.pattern):
@@ -48,12 +48,17 @@ def reason(profile: Profile, kernel: Any) -> str:
     return ""
 
 
+def unknown(kernel: Any) -> str:
+    """Return what a kernel uses that the model has no rate for; "" for others. Runs nothing."""
+    return next(_unknown(kernel), "")
+
+
 def waits_for_blocks(kernel: Any) -> bool:
     """Tell whether blocks of a kernel may wait for each other, so that all must run."""
-    return any(found in _INTRINSICS.values() for found in unknown(kernel))
+    return any(found in _INTRINSICS.values() for found in _unknown(kernel))
 
 
-def unknown(kernel: Any) -> Iterator[str]:
+def _unknown(kernel: Any) -> Iterator[str]:
     """Yield what a kernel uses that the model has no rate for."""
     for name, value in _used(getattr(kernel, "py_func", kernel), set()):
         form = getattr(value, "on_gpu", None)

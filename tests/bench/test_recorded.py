@@ -1,49 +1,69 @@
-"""Recorded GPU results: read from files of gpu_run.py and shown in lessons."""
+"""Recorded times: shipped with the package, read by lessons."""
 
 import json
+
+import pytest
 
 from gpukit import draw
 from gpukit.bench import recorded
 
 
-def record(folder, *, rehearsal=False):
-    """Write what gpu_run.py writes, for one kernel."""
-    spread = {"median": 2e-5, "low": 1.9e-5, "high": 2.1e-5, "samples": 30}
-    result = {
+@pytest.fixture(autouse=True)
+def path(tmp_path, monkeypatch):
+    """A file of records: a kernel on a GPU, and one on a CPU."""
+    gpu = {
+        "device": "NVIDIA GeForce RTX 3060 Laptop GPU",
         "kernel": "sum_shuffle",
         "size": "10,000,000",
-        "seconds": {"gpukit": spread},
+        "seconds": 2e-5,
         "of": {"torch": 1.25, "cupy": 0.9},
     }
-    text = {"environment": {"device": "NVIDIA X"}, "rehearsal": rehearsal, "results": [result]}
-    (folder / "gpu_x.json").write_text(json.dumps(text))
+    cpu = {"device": "a CPU", "kernel": "copy", "size": "1,000", "seconds": 1e-3}
+    file = tmp_path / "records.json"
+    file.write_text(json.dumps({"gpu": [gpu], "cpu": [cpu, cpu | {"kernel": "fill", "numpy": 2}]}))
+    monkeypatch.setattr(recorded, "RECORDS", file)
+    return file
 
 
-def test_a_recorded_kernel_is_a_row_with_its_fraction_of_the_fastest_library(tmp_path):
-    record(tmp_path)
-    row = ["NVIDIA X", "sum_shuffle", "10,000,000", "20 us", "90 % of cupy"]
-    assert recorded.rows(["sum"], tmp_path) == [row]
+def test_a_recorded_kernel_is_a_row_with_its_fraction_of_the_fastest_library():
+    row = [
+        "NVIDIA GeForce RTX 3060 Laptop GPU",
+        "sum_shuffle",
+        "10,000,000",
+        "20 us",
+        "90 % of cupy",
+    ]
+    assert recorded.rows(["sum"]) == [row]
 
 
-def test_other_kernels_are_left_out(tmp_path):
-    record(tmp_path)
-    assert recorded.rows(["dot", "shuffle"], tmp_path) == []
+def test_other_kernels_are_left_out():
+    assert recorded.rows(["dot", "shuffle"]) == []
 
 
-def test_a_rehearsal_is_not_shown_as_a_record(tmp_path):
-    record(tmp_path, rehearsal=True)
-    assert recorded.rows(["sum"], tmp_path) == []
-
-
-def test_lesson_says_that_there_is_no_record(monkeypatch, tmp_path):
-    monkeypatch.setattr(recorded.rows, "__defaults__", (tmp_path,))
+def test_lesson_says_that_there_is_no_record():
     words = "No GPU time of these kernels has been recorded yet."
-    assert repr(draw.recorded("sum")) == words
-    assert draw.recorded("sum")._repr_html_() == f"<p>{words}</p>"
+    assert repr(draw.recorded("dot")) == words
+    assert draw.recorded("dot")._repr_html_() == f"<p>{words}</p>"
 
 
-def test_records_are_shown_as_a_table(monkeypatch, tmp_path):
-    record(tmp_path)
-    monkeypatch.setattr(recorded.rows, "__defaults__", (tmp_path,))
+def test_records_are_shown_as_a_table():
     assert "90 % of cupy" in repr(draw.recorded("sum"))
     assert draw.recorded("sum")._repr_html_().count("<td>") == 4
+
+
+def test_a_time_is_found_by_its_kernel_and_the_gpu_s_plain_name():
+    found = recorded.of_gpu("sum_shuffle", "RTX 3060 Laptop")
+    assert (found.seconds, found.size) == (2e-5, "10,000,000")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "gpu"), [("sum_shuffle", "RTX 3060"), ("sum", "RTX 3060 Laptop")]
+)
+def test_another_gpu_or_kernel_has_no_time(kernel, gpu):
+    assert recorded.of_gpu(kernel, gpu) is None
+
+
+def test_a_cpu_s_time_says_its_size_and_numpy_s_where_there_is_one():
+    assert recorded.of_cpu("copy").cell == "1 ms at 1,000"
+    assert recorded.of_cpu("fill").cell == "1 ms, NumPy 2 s at 1,000"
+    assert recorded.of_cpu("scan") is None

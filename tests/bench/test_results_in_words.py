@@ -34,10 +34,17 @@ def test_a_row_contains_times_rates_and_a_verdict():
     assert report.row(GOOD, CEILINGS) == expected
 
 
-def test_a_row_with_times_that_vary_too_much_says_so_and_has_no_ratio():
-    found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.31))
-    assert report.row(found, CEILINGS)[-1] == "varies by 31 %"
-    assert any("compared with nothing" in note for note in report.notes([found]))
+def test_a_row_with_times_that_vary_too_much_has_ranges():
+    sides = timing.Spread(1e-3, 1e-3, 2e-3, 7), timing.Spread(2e-3, 2e-3, 2.1e-3, 7)
+    varied = timing.Timing(1e-3, 2e-3, 7, 0.31, 0.5, 0.8, 0.6, sides)
+    found = dataclasses.replace(GOOD, timing=varied)
+    row = report.row(found, CEILINGS)
+    assert (row[2], row[3], row[-1]) == (
+        "1 to 2 ms",
+        "2 to 2.1 ms",
+        "busy: 1.25 to 2.0 times slower",
+    )
+    assert any("another program was at work" in note for note in report.notes([found]))
     (row,) = report.as_json([found], Target("cpu", "why"), "x86_64")["results"]
     assert (row["speedup"], row["timing"]["varied"]) == (None, 0.31)
 
@@ -45,7 +52,7 @@ def test_a_row_with_times_that_vary_too_much_says_so_and_has_no_ratio():
 def test_a_row_with_times_that_vary_slightly_has_a_ratio():
     found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.24))
     assert report.row(found, CEILINGS)[-1] == "2.0 times faster"
-    assert not any("compared with nothing" in note for note in report.notes([found]))
+    assert not any("another program was at work" in note for note in report.notes([found]))
 
 
 def test_a_library_with_times_that_vary_too_much_is_not_compared_with():

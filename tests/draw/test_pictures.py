@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from gpukit import draw, errors
-from gpukit.bench import Result, Timing
+from gpukit.bench import Line, Result, Timing
 from gpukit.bench.ceilings import Ceilings
+from gpukit.bench.estimated import GpuTime
+from gpukit.bench.recorded import Record
+from gpukit.bench.timing import Spread
 from gpukit.draw import launches, pictures, products, timings
 from gpukit.launch import Cost
 from tests.draw.figures import words
@@ -147,6 +150,40 @@ def test_table_shows_that_a_result_is_wrong():
 
 def test_table_gives_the_ratio_in_words():
     assert "2.0 times faster" in repr(draw.table([result("fast")]))
+
+
+STEADY = Line(Timing(1.0, 2.0, 5), "cpu", GpuTime("V100", why="it uses tensor cores"))
+SIDES = (Spread(1, 0.5, 3, 5), Spread(2, 1, 4, 5))
+BUSY = Line(
+    Timing(1.0, 2.0, 5, 0.9, 1.5, 3.0, 2.0, SIDES),
+    "cpu",
+    recorded=Record("a CPU", "k", "10", 1.0, 2.0),
+)
+
+
+def test_table_of_lines_has_a_column_of_the_gpu():
+    made = draw.table({"one": STEADY})
+    assert made.headers[-1] == "estimated, V100"
+    assert made.rows == [["one", "1 s", "2 s", "2.0 times faster", "none: it uses tensor cores"]]
+
+
+def test_table_of_a_busy_machine_has_ranges_and_recorded_times():
+    made = draw.table({"one": STEADY, "two": BUSY})
+    assert made.headers[-2] == "recorded"
+    assert "recorded ones are of a CPU." in made.caption
+    assert made.rows[0][-2] == "-"
+    assert made.rows[1][1:] == [
+        "500 ms to 3 s",
+        "1 to 4 s",
+        "busy: 1.50 to 3.0 times faster",
+        "1 s, NumPy 2 s at 10",
+        "-",
+    ]
+
+
+def test_table_fits_a_terminal_of_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, repr(draw.table({"one": STEADY, "two": BUSY})).splitlines())) <= 80
 
 
 def test_html_table_has_row_and_column_headers():
