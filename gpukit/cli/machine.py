@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import platform
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,20 @@ def run(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Time every kernel against NumPy, after checking its results."""
     from gpukit import target
-    from gpukit.bench import cases, ceilings, gpu, readme_table, report, simulator, timing
+    from gpukit.bench import (
+        cases,
+        ceilings,
+        estimated,
+        gpu,
+        launches,
+        readme_table,
+        recorded,
+        report,
+        simulator,
+        timing,
+    )
 
+    beside = estimated.asked_for(arguments.gpu)
     if arguments.simulator:  # before anything is timed
         simulator.check_target()
     if arguments.plot:
@@ -174,20 +187,26 @@ def bench(arguments: argparse.Namespace) -> int:
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
     machine = ceilings.measure()
     events = gpu.Events() if target.active().name == "cuda" else None
-    results = []
+    results: list[timing.Result] = []
+    times: dict[str, estimated.GpuTime] = {}
     with show.progress(len(chosen), quiet=arguments.json) as step:
         for name in chosen:
             step(name)
-            comparison = cases.make(name, quick=arguments.quick)
+            make = partial(cases.make, name, quick=arguments.quick)
+            comparison = make()
             result = timing.run(comparison, budget)
             if events is not None and result.right:
                 spreads, failed = gpu.measure(comparison, events, budget)
                 result = replace(result, gpu=spreads, failed=failed)
             results.append(result)
+            if beside and (time := launches.gpu_time(make, beside)):
+                times[name] = time
     wrong = [result for result in results if not result.right]
     simulated = _simulated(chosen) if arguments.simulator else []
     if arguments.json:
         found = report.as_json(results, target.active(), platform.machine(), machine)
+        for one in found["results"]:
+            one["gpu_time"] = times[one["name"]].as_dict() if one["name"] in times else None
         if simulated:
             found["simulator"] = [one._asdict() for one in simulated]
         show.data(found)
@@ -195,8 +214,14 @@ def bench(arguments: argparse.Namespace) -> int:
         show.paragraph(report.heading(target.active()), indent="")
         show.text()
         headers, rows = report.table(results, machine)
-        show.table(headers, rows, right=tuple(range(2, len(headers) - 1)))
-        for line in ["", report.ceiling(machine), *report.notes(results)]:
+        right = tuple(range(2, len(headers) - 1))
+        if times:
+            headers.append(estimated.heading(list(times.values())))
+            for cells in rows:
+                cells.append(times[cells[0]].cell if cells[0] in times else "-")
+        show.table(headers, rows, right=right)
+        notes = [*report.notes(results), *recorded.notes(results)]
+        for line in ["", report.ceiling(machine), *notes]:
             show.paragraph(line, indent="")
         if simulated:
             show.text()

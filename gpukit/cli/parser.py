@@ -139,6 +139,11 @@ def _machine_commands(commands: Any) -> None:
         "--simulator", action="store_true", help="also time Numba's simulator, on small launches"
     )
     bench.add_argument(
+        "--gpu",
+        metavar="NAME",
+        help="add a column: the time of this GPU, recorded or estimated (default: GPUKIT_GPU)",
+    )
+    bench.add_argument(
         "--plot", metavar="FILE", help="plot the ratios and a roofline to a PNG file"
     )
     bench.add_argument(

@@ -1,6 +1,9 @@
 """`gpukit run` and `gpukit bench`."""
 
 import json
+import re
+
+import pytest
 
 from gpukit import cli
 from gpukit.bench.timing import MOST_VARIED
@@ -39,3 +42,30 @@ def test_bench_json_contains_seconds_and_the_ratio(capsys):
     steady = timing["varied"] <= MOST_VARIED  # otherwise there is no ratio
     assert timing["low"] <= timing["paired"] <= timing["high"]
     assert result["speedup"] == (timing["paired"] if steady else None)
+
+
+@pytest.mark.cpu
+def test_bench_adds_a_column_of_the_gpu_that_is_named(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "150")
+    assert cli.main(["bench", "saxpy", "--quick", "--seconds", "0.01", "--gpu", "v100"]) == 0
+    shown = capsys.readouterr().out
+    assert "estimated, V100" in shown
+    assert re.search(r" us \([\d.]+ to [\d.]+\)", shown)
+
+
+@pytest.mark.cpu
+def test_bench_json_contains_the_estimate(capsys, monkeypatch):
+    monkeypatch.setenv("GPUKIT_GPU", "V100")
+    assert cli.main(["bench", "saxpy", "--quick", "--seconds", "0.01", "--json"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    estimate = result["gpu_time"]["estimate"]
+    assert estimate["gpu"] == "V100"
+    assert estimate["floor"] < estimate["likely"] < estimate["worst"]
+
+
+@pytest.mark.cpu
+def test_bench_refuses_an_unknown_gpu_before_timing(capsys):
+    assert cli.main(["bench", "saxpy", "--gpu", "V10"]) == 2
+    shown = capsys.readouterr()
+    assert "bench: expected a GPU, got 'V10'. Did you mean 'V100'?" in " ".join(shown.err.split())
+    assert shown.out == ""
