@@ -1,17 +1,20 @@
 """Kernels against NumPy on one thread, with and without bounds checks; and their scaling on cores.
 
     python -m benchmarks.speed [KERNEL ...] [--torch] [--json out.json] [--write]
+    python -m benchmarks.speed --estimates --write
 
 Names and arrays are those of `gpukit bench`; `conv2d` means all variants of the convolution. Both
 builds of a kernel and NumPy run in turns in this process: `off` is `cuda.jit(boundscheck=False)`,
 `on` is the default. `--torch` adds PyTorch on the CPU (`make torch`). Each answer is checked before
-it is timed. Figures are medians, ratios are ratios of medians. The last table compares one core
-with all of them.
+it is timed. Figures are medians, ratios are ratios of medians. The last column is the time of
+`--gpu`, recorded or estimated; `--estimates` renews it alone, for the recorded rows, and times
+nothing. The last table compares one core with all of them.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import os
 import statistics
@@ -26,7 +29,7 @@ if __name__ == "__main__":
 import numpy as np
 
 from gpukit import cuda
-from gpukit.bench import cases, register, rivals, timing
+from gpukit.bench import cases, estimated, launches, register, rivals, timing
 
 KERNELS = (
     "vector_add",
@@ -134,6 +137,23 @@ def table(rows: list[Row]) -> str:
     return harness.markdown([*headers, *(["PyTorch ms", "on / PyTorch"] * torch)], lines)
 
 
+def with_gpu(table: str, gpu: str) -> str:
+    """Return the table of rows against NumPy with the times of a GPU as its last column."""
+    rows = harness.rows_of(table)
+    times = [launches.gpu_time(functools.partial(again, row), gpu) for row in rows]
+    heads = [head for head in rows[0] if head.partition(",")[0] not in ("estimated", "recorded")]
+    cells = [
+        [*map(row.get, heads), t.cell if t else "-"] for row, t in zip(rows, times, strict=True)
+    ]
+    return harness.markdown([*heads, estimated.heading(times)], cells)
+
+
+def again(row: dict[str, str]) -> timing.Comparison:
+    """Return the comparison of a row of the table, at the size that it names."""
+    sizes = (int(n.replace(",", "")) for n in row["size"].split(" x "))
+    return cases.CASES[row["kernel"]].of(*sizes)
+
+
 def scaling_table(rows: list[Row]) -> str:
     """Return the times on one core and on all of them as Markdown."""
     headers = ["kernel", "size", "cores", "one core ms", "all cores ms", "speed-up"]
@@ -154,7 +174,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--torch", action="store_true", help="add PyTorch")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--clock", choices=harness.CLOCKS, default="wall", help="processor if busy")
+    parser.add_argument("--gpu", default=estimated.USUAL, help="of the last column")
+    parser.add_argument("--estimates", action="store_true", help="renew the last column alone")
     options = parser.parse_args(arguments)
+    gpu = estimated.known(options.gpu, "speed")
+    if options.estimates:
+        about, recorded, *rest = harness.section("speed").split("\n\n")
+        text = "\n\n".join([about, with_gpu(recorded, gpu), *rest])
+        harness.finish(options, "speed", text, {"about": about})
+        return 0
     before, rows, spread = harness.load(), [], []
     torch = importlib.import_module("torch") if options.torch else None
     if torch:
@@ -172,7 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"Measured on: {harness.machine()}. Load average {before} before, {harness.load()} after. "
         f"Clock: {options.clock}."
     )
-    tables = [table(rows), *([scaling_table(spread)] if spread else [])]
+    tables = [with_gpu(table(rows), gpu), *([scaling_table(spread)] if spread else [])]
     record = {"about": about, "rows": list(map(asdict, rows)), "scaling": list(map(asdict, spread))}
     harness.finish(options, "speed", "\n\n".join([about, *tables]), record)
     return 0
