@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ class GpuTime:
             return f"none: {self.why}"
         if found.likely is None:
             floor = "none" if found.floor is None else f"at least {short(found.floor)}"
-            return f"{floor}: {found.refused}"
+            return f"{floor}: {_few_words(found)}"
         likely, floor, worst = (short(t) for t in (found.likely, found.floor, found.worst))
         same = len({text.split()[1] for text in (likely, floor, worst)}) == 1
         low, high = (floor.split()[0], worst.split()[0]) if same else (floor, worst)
@@ -85,6 +86,12 @@ class GpuTime:
             "estimate": self.estimate and self.estimate.as_dict(),
             "why": self.why,
         }
+
+
+def _few_words(estimate: Estimate) -> str:
+    """Return why there is only a floor, without kernels' names and quoted code."""
+    reasons = dict.fromkeys(part.refused for part in estimate.parts or (estimate,))
+    return "; ".join(re.sub(r" \(`.*`\)", "", reason) for reason in reasons if reason)
 
 
 def heading(times: Sequence[GpuTime | None]) -> str:

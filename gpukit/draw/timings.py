@@ -68,7 +68,7 @@ def table(results: Sequence[Result] | Mapping[str, Line]) -> Table:
     headers = [*_OF_LINES]
     records = [line.recorded if line.busy else None for line in lines]
     if devices := dict.fromkeys(record.device for record in records if record):
-        caption += f" Busy: times vary; recorded ones are of {' or of '.join(devices)}."
+        caption += f" Busy: times vary; recorded ones are of {' and '.join(devices)}."
         headers.append("recorded")
         rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, records, strict=True)]
     times = [line.gpu for line in lines]

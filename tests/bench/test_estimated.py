@@ -1,6 +1,7 @@
 """The GPU's time beside a timing: whose GPU, what replaces an estimate, and what it may cost."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -93,6 +94,17 @@ def test_a_gpu_without_published_times_has_its_floor_and_the_reason():
     found = estimated.time_of(add, "T4")
     assert found.cell.startswith("at least ")
     assert "no published times" in found.cell
+
+
+def test_a_reason_is_said_without_kernels_and_code():
+    x, places = np.ones(32768, np.float32), np.random.default_rng(1).permutation(32768)
+
+    def both():
+        add(32768)
+        kernels.gather[256, 128](places, x, np.empty(32768, np.float32))
+
+    cell = estimated.time_of(both).cell
+    assert re.fullmatch(r"at least [\d.]+ us: line \d+ gathers or scatters at random", cell)
 
 
 def test_a_kernel_that_the_model_has_no_rate_for_is_not_counted(monkeypatch):
