@@ -26,8 +26,8 @@ from gpukit.estimates.estimated import added
 
 VARIABLE = "GPUKIT_GPU"
 USUAL = "RTX 3080"
-# Seconds of processor time that the estimates of one table may take. A kernel that is counted for
-# the first time is compiled with its counters, which takes seconds.
+# Seconds of processor time after which no estimate of a table begins. A kernel that is counted for
+# the first time is compiled with its counters, which takes up to seconds, and cannot be stopped.
 LIMIT = 2.0
 # Timings that are further apart, in seconds, belong to different tables.
 APART = 1.0
@@ -118,8 +118,9 @@ class _Choice:
 def choose_gpu(name: str, *, seconds: float = LIMIT) -> None:
     """Choose the GPU whose times stand beside those of this machine, in this process.
 
-    Without a choice it is the one that GPUKIT_GPU names, else an RTX 3080. `seconds` is how long
-    the estimates of one table may take: a kernel that is counted for the first time takes some.
+    Without a choice it is the one that GPUKIT_GPU names, else an RTX 3080. After `seconds`
+    of estimating, a table begins no further one: a kernel that is counted for the first time may
+    take seconds, and the next time, in this or another process, a fraction of one.
     Raises BenchError for a GPU without figures.
     """
     _Choice.gpu, _Choice.limit = known(name, "choose_gpu"), seconds
@@ -196,10 +197,12 @@ def time_of(work: Work, gpu: str = "", *, began: float | None = None) -> GpuTime
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         names.append(kernel.py_func.__name__)
-        parts.append(_launch(kernel, shape, arguments, gpu, patient=began is None))
+        parts.append(_launch(kernel, shape, arguments, gpu, late))
 
+    late = False
     if began is not None:
         _table.begin(began, status.cell())
+        late = _table.spent >= _Choice.limit
     try:
         with target.planned_for(limits(gpu)), observing(observer):
             work()
@@ -226,11 +229,10 @@ def _made(gpu: str, names: Sequence[str], found: Estimate | None, why: str) -> G
 
 
 def _launch(
-    kernel: Any, shape: Any, arguments: tuple[Any, ...], gpu: str, patient: bool
+    kernel: Any, shape: Any, arguments: tuple[Any, ...], gpu: str, late: bool
 ) -> Estimate | str:
     """Run a launch as usual; return its estimate, or why there is none."""
     key = (kernel.py_func, shape.grid, shape.block, shape.shared, gpu, *map(_described, arguments))
-    late = not patient and _table.spent >= _Choice.limit
     if key in _found or late or refuse.unknown(kernel):
         kernel.launcher.run_plain(shape, arguments)
         return _found.get(key) or refuse.unknown(kernel) or _late()

@@ -192,6 +192,17 @@ def test_a_table_counts_no_more_when_its_time_is_over(monkeypatch):
     assert (made, found.why) == ([], "not counted within 2 s; see bench.choose_gpu")
 
 
+def test_a_work_that_has_begun_is_counted_to_its_end(monkeypatch):
+    monkeypatch.setattr(estimated._Choice, "limit", 1e-9)
+
+    def both():
+        add(N)
+        add(N + 1)
+
+    assert estimated.time_of(both, began=100.0).estimate
+    assert estimated.time_of(lambda: add(N + 2), began=100.0).why.startswith("not counted")
+
+
 def test_the_next_table_has_its_own_time(monkeypatch):
     made = counted(monkeypatch)
     estimated._table.spent, estimated._table.last = 2.0, 99.5
