@@ -299,11 +299,11 @@ def _crossing(mask: Mask, names: tuple[str, ...]) -> str:
     """Recognise whole rows and whole columns of a matrix, or its diagonal."""
     if mask.ndim != 2:
         return ""
-    whole = [mask.all(axis=1 - axis) for axis in (0, 1)]
+    whole = [np.asarray(mask.all(axis=1 - axis)) for axis in (0, 1)]
     if all(lines.any() for lines in whole) and (mask == np.logical_or.outer(*whole)).all():
         rows, columns = (_listed(lines, name) for lines, name in zip(whole, names, strict=True))
         return f"all of {rows} and all of {columns}"
-    diagonal = np.eye(*mask.shape, dtype=bool)
+    diagonal = np.equal.outer(*map(np.arange, mask.shape))
     if (mask == diagonal).all():
         return "those on the diagonal"
     return "all but those on the diagonal" if (mask != diagonal).all() else ""
@@ -318,7 +318,7 @@ def _among(mask: Mask, names: tuple[str, ...]) -> str:
     """Say how many elements are wrong, and along how much of each axis they lie."""
     found = []
     for axis, name in enumerate(names):
-        lines = mask.any(axis=tuple(n for n in range(mask.ndim) if n != axis))
+        lines = np.asarray(mask.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
         found.append(f"{int(lines.sum())} of {len(lines)} {name}s")
     return f"{int(mask.sum())} of {mask.size}, in {' and '.join(found)}"
 

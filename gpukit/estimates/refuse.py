@@ -50,7 +50,7 @@ def reason(profile: Profile, kernel: Any) -> str:
 
 def unknown(kernel: Any) -> str:
     """Return what a kernel uses that the model has no rate for; "" for others. Runs nothing."""
-    return next(_unknown(kernel), "")
+    return min(_unknown(kernel), default="")
 
 
 def waits_for_blocks(kernel: Any) -> bool:
