@@ -103,9 +103,7 @@ class Exercise:
     @property
     def has_barrier(self) -> bool:
         """Whether the model answer has a barrier for the threads of a block."""
-        solution = ast.parse(self.solution.read_text(encoding="utf-8"))
-        calls = (ast.unparse(n.func) for n in ast.walk(solution) if isinstance(n, ast.Call))
-        return "cuda.syncthreads" in calls
+        return "cuda.syncthreads" in calls(self.solution.read_text(encoding="utf-8"))
 
     @property
     def driver(self) -> Path | None:
@@ -278,6 +276,15 @@ def read(folder: Path, shelf: Path | None = None) -> Exercise:
         raise ExerciseError(f"{path}: expected the field {error}, got none.") from error
     except (OSError, ValueError, TypeError) as error:
         raise ExerciseError(f"{path}: expected a readable exercise, got: {error}") from error
+
+
+def calls(program: str) -> set[str]:
+    """Return the functions that a program calls, as it writes them.
+
+    >>> sorted(calls("cuda.syncthreads(); out[i] = max(a, b)"))
+    ['cuda.syncthreads', 'max']
+    """
+    return {ast.unparse(n.func) for n in ast.walk(ast.parse(program)) if isinstance(n, ast.Call)}
 
 
 def every() -> list[Exercise]:

@@ -316,8 +316,12 @@ def _listed(lines: Mask, name: str) -> str:
 
 def _among(mask: Mask, names: tuple[str, ...]) -> str:
     """Say how many elements are wrong, and along how much of each axis they lie."""
+    if mask.ndim > 3:
+        return f"{int(mask.sum())} of {mask.size}"
     found = []
     for axis, name in enumerate(names):
+        if mask.shape[axis] == 1:
+            continue
         lines = np.asarray(mask.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
         found.append(f"{int(lines.sum())} of {len(lines)} {name}s")
     return f"{int(mask.sum())} of {mask.size}, in {' and '.join(found)}"

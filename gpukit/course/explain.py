@@ -138,16 +138,17 @@ def _small_inputs(case: Case) -> list[str]:
 def around(found: Mismatch, case: Case) -> str:
     """Show what stands beside the first wrong element in the inputs of a long vector."""
     expected = case.expected[found.output]
-    if expected.ndim != 1 or expected.size <= MOST_SHOWN:
+    if expected.ndim != 1 or expected.size <= MOST_SHOWN or found.first_unwritten:
         return ""
     low = max(0, min(found.index[0] - 4, expected.size - 9))
-    return " ".join(
-        f"Around it, {name}[{low}:{low + 9}] = {_short(value[low : low + 9])}."
+    shown = "; ".join(
+        f"{name}[{low}:{low + 9}] = {_short(value[low : low + 9])}"
         for name, value in case.args.items()
         if isinstance(value, np.ndarray)
         and name not in case.expected
         and value.shape == expected.shape
     )
+    return f"Around the first: {shown}." if shown else ""
 
 
 def _short(values: Any) -> str:
@@ -176,8 +177,7 @@ def varied(found: list[Variation], source: str) -> str:
     lines = [line.strip() for line in source.splitlines()]
     found = [v._replace(still="") if v.still == v.wrong not in lines else v for v in found]
     found = [v for v in found if v.still in ("", *lines)]
-    # What an answer has already is no correction: its names mean something else.
-    found = [v for v in found if not {*map(str.strip, v.right.splitlines())} & {*lines}]
+    found = [v for v in found if not _has(v, lines)]
     fewest = min((v.right.count("\n") for v in found), default=0)
     found = [v for v in found if v.right.count("\n") == fewest]
     for variation in found:
@@ -192,6 +192,15 @@ def varied(found: list[Variation], source: str) -> str:
         lines.append("So does this change:" if number else _VARIED)
         lines += _change("correct:", change.right) + _change("changed:", change.wrong)
     return "\n".join([*lines, "Look for the equivalent in your code."])
+
+
+def _has(variation: Variation, answer: list[str]) -> bool:
+    """Tell whether an answer has a corrected line already: then its names mean something else."""
+    right, wrong, left = (
+        [line.strip() for line in text.splitlines()]
+        for text in (variation.right, variation.wrong, variation.text)
+    )
+    return any(answer.count(line) > left.count(line) for line in right if line not in wrong)
 
 
 def _change(word: str, text: str) -> list[str]:
@@ -213,8 +222,7 @@ def kept(output: str, source: str) -> str:
 
 
 NO_BARRIER = (
-    "take the barrier out: a right answer needs none, since no thread uses what another thread of "
-    "its block has written"
+    "take the barrier out: a right answer needs none, and nothing is shared between threads here"
 )
 
 

@@ -93,16 +93,8 @@ _MISTAKES: tuple[tuple[Callable[[Axis], Any], str], ...] = (
         "Each thread{along} wrote one element, and there are more elements than threads: use a "
         "grid-stride loop, whose step is the number of all threads.",
     ),
-    *(
-        (
-            functools.partial(_spaced, step),
-            f"The blocks{{along}} start {step} elements apart, but each has {{block}} threads"
-            "{along} and one element per thread was written: start them {block} apart "
-            "(`cuda.blockDim.{a}`), or let each thread take more.",
-        )
-        for step in (2, 4, 8, 16, 32, 64, 128, 256, 512)
-    ),
 )
+_STEPS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 _GRID = "`cuda.grid({n})` {gives}."
 _GIVES = {
     1: "is shorthand for the whole expression",
@@ -134,6 +126,13 @@ def sentences(case: Case, got_written: Mask, source: str = "") -> list[str]:
             ]
             if _is(kept, got_written) and not (is_right and "cuda." in words):
                 found.append(_say(words, axes, wrong))
+        for step in () if is_right else _STEPS:
+            kept = [
+                _mask(axis, _spaced(step, axis) if k in wrong else np.arange(axis.size))
+                for k, axis in enumerate(axes)
+            ]
+            if _is(kept, got_written) and step not in [axes[k].block for k in wrong]:
+                found.append(_apart(step, axes, wrong))
     if any(_is(kept, got_written) for kept in _exchanged(axes)):
         found.append(_EXCHANGED[len(axes)])
     return list(dict.fromkeys(found))
@@ -185,8 +184,24 @@ def _exchanged(axes: list[Axis]) -> Iterator[list[Mask]]:
 
 def _say(words: str, axes: list[Axis], wrong: tuple[int, ...]) -> str:
     """Name the axis that is wrong; where there is only one, nothing has to be named."""
-    letter, block = axes[wrong[-1]].letter, axes[wrong[-1]].block
+    letter = axes[wrong[-1]].letter
     along = f" along {letter}" if len(wrong) == 1 else " along each axis"
     grid = _GRID.format(n=len(axes), gives=_GIVES[len(axes)])
-    along = "" if len(axes) == 1 else along
-    return words.format(along=along, a=letter, block=block, grid=grid)
+    return words.format(along="" if len(axes) == 1 else along, a=letter, grid=grid)
+
+
+def _apart(step: int, axes: list[Axis], wrong: tuple[int, ...]) -> str:
+    """Say that blocks start another number of elements apart than they have threads."""
+    axis = axes[wrong[-1]]
+    if len(wrong) > 1:
+        return (
+            f"The blocks start {step} elements apart along each axis: start them as many apart as "
+            "a block has threads there (`cuda.blockDim`)."
+        )
+    along = "" if len(axes) == 1 else f" along {axis.letter}"
+    more = ", or let each thread take more" if step > axis.block else ""
+    effect = "and one element per thread was written" if more else "so that they overlap"
+    return (
+        f"The blocks{along} start {step} elements apart, but each has {axis.block} threads{along}, "
+        f"{effect}: start them {axis.block} apart (`cuda.blockDim.{axis.letter}`){more}."
+    )

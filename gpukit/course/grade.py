@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpukit.course import attempt, contracts, explain, mistakes, shrink, sizes, verdicts
+from gpukit.course import attempt, catalogue, contracts, explain, mistakes, shrink, sizes, verdicts
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise
 from gpukit.course.guard import Guard
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
 # Findings that do no harm here and would do elsewhere.
 DOUBTFUL = {"barrier-after-return", "same-value-race"}
+BARRIERS = {"barrier-divergence", "barrier-after-return"}
 # Findings that are no fault by themselves and say why a value is wrong.
 TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
 
@@ -152,14 +153,12 @@ class _Grading:
         return Report(name, self.file, status, why, self.rows, failed, about=self.about)
 
     def _fixed(self, finding: Finding, case: Case) -> Finding:
-        """Return a finding with the advice that fits the task, where it says more.
-
-        No thread may write to an input, and some kernels need no barrier.
-        """
+        """Return a finding with the advice that fits the task: about inputs, needless barriers."""
         is_input = finding.array in case.args and finding.array not in case.expected
         if finding.kind.endswith("race") and is_input:
             return replace(finding, fix=explain.input_race(finding.array))
-        if finding.kind.startswith("barrier-") and not self.exercise.has_barrier:
+        shares = self.exercise.has_barrier or "cuda.shared.array" in catalogue.calls(self.source)
+        if finding.kind in BARRIERS and not shares:
             return replace(finding, fix=explain.NO_BARRIER)
         return finding
 
@@ -314,8 +313,8 @@ class _Grading:
         """
         if row.mismatch is None:
             return row.why
-        lines = [verdicts.of_outputs(self.rows), row.why]
-        lines += [] if cause or lead or not row.case else [explain.around(row.mismatch, row.case)]
+        around = "" if cause or lead or not row.case else explain.around(row.mismatch, row.case)
+        lines = [verdicts.of_outputs(self.rows), row.why, around]
         lines += [] if cause else verdicts.multiples([row], lead)
         same = row.mismatch.output
         failed = [(r.mismatch, r) for r in self.rows if r.mismatch and r.mismatch.output == same]

@@ -313,7 +313,7 @@ class _Training:
         self._go_back()
         fault = f"by step {done}: a weight or a loss"
         # Ranks have different batches: each would repeat another number of steps.
-        alone = self.world is None and not self.optimizer.exchanges
+        alone = self.world is None and not getattr(self.optimizer, "exchanges", False)
         repeated = self._batches(self.sound_at, done) if alone else ()
         for step, x, label in repeated:
             before = self.parameters.state()

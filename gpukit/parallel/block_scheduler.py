@@ -1,4 +1,4 @@
-"""A model of a GPU that several streams share: which multiprocessor runs whose block, and when.
+"""A model of a GPU that several streams share: which slot runs whose block, and when.
 
     timeline, slots = simulate_blocks(
         [
@@ -109,15 +109,16 @@ def simulate_blocks(
 
 
 def _check(launches: Sequence[Launch], slots: int) -> None:
-    if slots < 1:
-        raise ValueError(f"simulate_blocks: expected slots to be 1 or more, got {slots}.")
+    if slots < 1 or slots != int(slots):
+        raise ValueError(f"simulate_blocks: expected slots to be a whole number, got {slots}.")
     if not launches:
         raise ValueError("simulate_blocks: expected at least one launch.")
     for launch in launches:
-        if launch.blocks < 1 or not launch.seconds > 0 or not (launch.arrives or 0) >= 0:
+        whole = launch.blocks == int(launch.blocks) >= 1
+        if not whole or not launch.seconds > 0 or not (launch.arrives or 0) >= 0:
             raise ValueError(
-                "simulate_blocks: expected launches with at least one block, seconds above 0 and "
-                f"an arrival from 0 on, got {launch}."
+                "simulate_blocks: expected launches with whole blocks, one or more, seconds above "
+                f"0 and an arrival from 0 on, got {launch}."
             )
     priorities: dict[str, int] = {}
     for launch in launches:

@@ -12,6 +12,9 @@ the highest priority; blocks that run are not interrupted. The CPU target runs o
 on all cores, so here a priority decides whose call is next: sharing saves no time, and a call waits
 at least for the end of the one before it.
 
+On a GPU a call starts when its stream reaches it, so that the wait for multiprocessors is part of
+its time. Latencies, from arrival to end, mean the same everywhere.
+
 Source: CUDA C++ Programming Guide, "Stream Priorities"
 """
 
@@ -85,14 +88,14 @@ class TaskTimeline:
         return np.array([span.end - span.arrived for span in self.rows[task]])
 
     def __str__(self) -> str:
-        """Return a row per task: its calls, the time of the device, and how long calls waited."""
+        """Return a row per task: its calls, the sum of their times, and their latencies."""
         lines = []
         for name, spans in self.rows.items():
-            busy, waited = sum(span.end - span.start for span in spans), self.waited(name)
-            figures = busy, float(np.median(waited)), float(waited.max())
+            busy, latency = sum(span.end - span.start for span in spans), self.latency(name)
+            figures = busy, float(np.median(latency)), float(latency.max())
             cells = [name, f"{self.priorities[name]}", f"{len(spans)}"]
             lines.append([*cells, *(f"{1e3 * figure:.2f} ms" for figure in figures)])
-        headers = ["task", "priority", "calls", "busy", "median wait", "longest wait"]
+        headers = ["task", "priority", "calls", "busy", "median latency", "longest"]
         heads, rows = table.layout(headers, lines, right=[1, 2, 3, 4, 5])
         return "\n".join([*heads, *(line for row in rows for line in row)])
 
@@ -100,9 +103,10 @@ class TaskTimeline:
 def run_tasks(*tasks: Task) -> TaskTimeline:
     """Run tasks side by side on the device of this process, and return who had it when.
 
-    A call is ready when the call before it in its task is done, and not before its arrival. Among
-    calls that are ready the one of the highest priority goes first, then the one that has been
-    ready for the longest time. An exception in a task ends all of them.
+    A call is ready when the call before it in its task is done (on a GPU the one before that, so
+    that the stream never runs dry), and not before its arrival. Among calls that are ready the one
+    of the highest priority goes first, then the one that has been ready for the longest time. An
+    exception in a task ends all of them.
     """
     _check(tasks)
     with contextlib.closing(

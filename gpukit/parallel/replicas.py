@@ -104,6 +104,7 @@ class Asynchronous(_Exchanging):
 
     def _share(self) -> None:
         """Make the weights of rank 0 the shared ones, and those of all ranks."""
+        self.group.barrier()  # no rank is in an exchange from before the load any more
         self.group.broadcast(self.parameters.value, name="parameters")
         self.before = launch.to_host(self.parameters.value).copy()
         self.shared[...] = self.before  # only that of rank 0 is read
@@ -120,6 +121,8 @@ class Asynchronous(_Exchanging):
 
     def finish(self) -> None:
         """Exchange once more, and give all ranks the same weights; every rank calls this."""
+        if self.loaded:
+            self._share()
         self.exchange()
         self.group.barrier()
         self.window.get(0, self.before)

@@ -57,7 +57,7 @@ class Clock(Protocol):
         """Return the time in seconds."""
 
     def wait(self, until: float | None) -> None:
-        """Return at that time, or somewhat before; without a time let others run."""
+        """Return at that time, or somewhat before; without a time at once."""
 
     def stated(self) -> float:
         """Return the time that it would be if no wait had ended late."""
@@ -192,6 +192,7 @@ class SlowTransport:
 
     def recv(self, array: Any, source: int, tag: int) -> Received:
         """Receive from a rank into an array."""
+        self.paces.clock.stated()  # what came before it is no part of the wait
         memory = np.empty(8 + array.size * array.dtype.itemsize, np.uint8)
         return Received(self.inner.recv(memory, source, tag), memory, array, self.paces)
 

@@ -118,8 +118,10 @@ def test_no_slot_is_free_while_a_block_waits(launches, slots):
     ("launches", "slots", "message"),
     [
         ([], 1, "expected at least one launch"),
-        ([Launch("a", 1, 1.0)], 0, "expected slots to be 1 or more, got 0"),
-        ([Launch("a", 0, 1.0)], 1, "at least one block"),
+        ([Launch("a", 1, 1.0)], 0, "expected slots to be a whole number, got 0"),
+        ([Launch("a", 0, 1.0)], 1, "whole blocks, one or more"),
+        ([Launch("a", 1000 / 256, 1.0)], 1, "whole blocks, one or more"),
+        ([Launch("a", 1, 1.0)], 1.5, "expected slots to be a whole number, got 1.5"),
         ([Launch("a", 1, 0.0)], 1, "seconds above 0"),
         ([Launch("a", 1, 1.0, -1.0)], 1, "an arrival from 0 on"),
         ([Launch("a", 1, 1.0), Launch("a", 1, 1.0, priority=1)], 1, "different priorities"),

@@ -114,7 +114,7 @@ def test_the_table_has_a_row_per_task_and_fits_80_columns():
     )
     heading, *rows = text.splitlines()
     assert [row.split()[:3] for row in rows] == [["training", "0", "12"], ["requests", "-5", "3"]]
-    assert heading.split() == "task priority calls busy median wait longest wait".split()
+    assert heading.split() == "task priority calls busy median latency longest".split()
     assert max(map(len, text.splitlines())) <= 80
 
 

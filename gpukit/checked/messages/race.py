@@ -95,7 +95,7 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     if facts.get("hazard") == "write-write":
         return _ONE_WRITER if loop is False else f"{_ONE_WRITER}; {end}"
     if loop is False:
-        return f"write to another array, or {split}"
+        return f"write to another array, or {split}; {all_of_them} must reach the barrier"
     return f"{end}, where {all_of_them} reach it; otherwise write to another array, or {split}"
 
 

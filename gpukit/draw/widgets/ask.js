@@ -18,7 +18,8 @@ const words = (number) => number.toLocaleString("en-GB", { maximumSignificantDig
 // What the reader has answered stays in the browser: a page that is loaded again shows it. Where a
 // page may keep nothing, the question is asked again.
 function memory(question) {
-  const name = `gpukit: ${question}`;
+  const { question: text, choices, unit } = question;
+  const name = `gpukit: ${JSON.stringify([text, choices ?? unit ?? ""])}`;
   return {
     read() {
       try {
@@ -95,7 +96,7 @@ function askNumber({ answer, within, unit }, tell, kept, say) {
 }
 
 export function ask(host, styles, question) {
-  const card = mount(host, styles), kept = memory(question.question);
+  const card = mount(host, styles), kept = memory(question);
   function build() {
     const verdict = make("div", { class: "verdict", role: "status" });
     const say = (...parts) => verdict.replaceChildren(make("p", {}, ...parts));
