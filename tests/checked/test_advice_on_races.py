@@ -260,3 +260,15 @@ def test_advice_for_lanes_that_write_one_element_is_to_let_one_write():
 def test_advice_for_a_write_in_a_loop_mentions_its_iterations():
     advice = fixes(last_lane_kernel, 1, np.arange(BLOCK) + 0.5, ones(3))["global-race"]
     assert advice.endswith("iterations, end the loop's body with `cuda.syncthreads()`")
+
+
+@cuda.jit
+def shifting_kernel(x):
+    i = cuda.threadIdx.x
+    if i < x.size - 1:
+        x[i] = x[i + 1]
+
+
+def test_advice_for_an_update_in_place_says_who_must_reach_its_barrier():
+    found = fixes(shifting_kernel, 1, np.arange(64) + 0.5, block=64)
+    assert all("all threads of the block" in f or "all lanes" in f for f in found.values())

@@ -166,3 +166,17 @@ def typed_like_an_argument_kernel(x, out):
 
 def test_memory_of_the_dtype_of_an_argument_is_not_taken_for_the_argument() -> None:
     assert trips(typed_like_an_argument_kernel, (1, 32), floats(32), floats(32)) == 1
+
+
+@cuda.jit
+def row_sum_kernel(x, n, out):
+    i = cuda.grid(1)
+    total = 0.0
+    for k in range(int(x[i].sum())):
+        total += n[k]
+    out[i] = total
+
+
+def test_a_reduction_of_a_row_is_a_load_that_others_may_depend_on():
+    x, n, out = np.ones((32, 4)), np.ones(8), np.zeros(32)
+    assert gpukit.profile(row_sum_kernel)[1, 32](x, n, out).total["dependent_trips"] == 2

@@ -330,3 +330,9 @@ def test_wrong_elements_are_not_compared_with_outputs_or_infinite_inputs():
     case = launch(x, got, y=infinite, other=poison(40))
     case.expected["other"] = x
     assert compare.compare(case, "out", got, 4.0).pattern == ""
+
+
+def test_wrong_elements_of_four_axes_are_only_counted():
+    mask = np.zeros((2, 2, 1, 3), bool)
+    mask[0, 1, 0, 2] = mask[1, 0, 0, 1] = True
+    assert compare.where(mask, (1, 1, 1, 1)) == "2 of 12"

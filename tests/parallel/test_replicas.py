@@ -106,6 +106,19 @@ def test_asynchronous_ranks_continue_from_loaded_weights():
         np.testing.assert_allclose(change, -0.5 * (1 + 2 + 3) / 3, rtol=1e-5)
 
 
+def test_all_ranks_end_with_the_loaded_weights_of_rank_0_though_none_makes_a_step():
+    def one(world):
+        parameters = nn.Parameters(nn.Linear(3, 2), seed=0)
+        optimizer = parallel.Asynchronous(nn.SGD(parameters, lr=0.5), world, every=1)
+        loaded = np.full(parameters.value.size, world.rank + 1, np.float32)
+        parameters.value.copy_to_device(loaded)
+        optimizer.load(optimizer.state())
+        optimizer.finish()
+        return set(parameters.value.copy_to_host().tolist())
+
+    assert virtual.run(one, 3) == [{1}] * 3
+
+
 def test_a_rank_whose_weights_become_nan_repeats_no_exchange():
     def one(world):
         model = nn.Linear(6, 2)

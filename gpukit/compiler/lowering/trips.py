@@ -43,7 +43,7 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import checker_state, facts, kinds, refuse, tree
+from gpukit.compiler import checker_state, facts, kinds, reductions, refuse, tree
 from gpukit.compiler.analysis import arrays, loads
 from gpukit.compiler.unit import Unit
 
@@ -71,7 +71,7 @@ def lower(rewriter: Any, name: str, node: ast.Call) -> ast.expr:
     """Return the call of the engine for one of CALLS."""
     load, location = facts.of(node).load, 0
     if load is not None:
-        array = ast.unparse(load.args[0] if isinstance(load, ast.Call) else arrays.base(load))
+        array = ast.unparse(_array(load))
         location = rewriter.location(load, array, refuse.written(load, rewriter.unit))
     rewriter.uses_thread = True
     parts: list[ast.expr] = [
@@ -82,6 +82,13 @@ def lower(rewriter: Any, name: str, node: ast.Call) -> ast.expr:
     ]
     hook = rewriter.helper("hooks", "trip")
     return tree.call(hook, tree.name("_context"), ast.Tuple(parts, ast.Load()))
+
+
+def _array(load: Any) -> ast.expr:
+    """Return the array that a node loads from: an access, a reduction, an atomic or a call."""
+    if not isinstance(load, ast.Call):
+        return arrays.base(load)
+    return arrays.base(reductions.operand(load)) if reductions.reads_array(load) else load.args[0]
 
 
 class _Depths:
