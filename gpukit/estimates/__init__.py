@@ -11,6 +11,7 @@ import numpy as np
 
 from gpukit.checked import profile as profiles
 from gpukit.checked.command import Command, observing
+from gpukit.checked.instrumented import Launch
 from gpukit.estimates import gpus, machine_code, model, published, refuse, work
 from gpukit.estimates.estimated import SASS, SOURCE, Estimate, Estimates, added
 from gpukit.estimates.gpus import MACHINES, Machine
@@ -91,9 +92,12 @@ def _counted(
     With `whole` the launch has its full effect on the arguments, else none if blocks are left out.
     """
     most, chosen = (MOST_BLOCKS, BLOCKS) if blocks is None else (blocks, blocks)
-    if shape.blocks <= most or refuse.waits_for_blocks(kernel):
+    if shape.blocks <= most:
         return profiles.run(kernel, shape, arguments)
-    restore = _saved(arguments)
+    launch = Launch(kernel, shape, arguments, "every")
+    if refuse.waits_for_blocks(launch):
+        return profiles.run(kernel, shape, arguments)
+    restore = _saved(launch)
     try:
         counted = profiles.run(kernel, shape, arguments, spread(chosen, shape.blocks))
     finally:
@@ -116,24 +120,29 @@ def spread(count: int, total: int) -> list[int]:
     return sorted({int(place * total / count) for place in places})
 
 
-def _saved(arguments: Sequence[Any]) -> Callable[[], None]:
-    """Copy the arrays among the arguments; return what puts their values back."""
-    copies = [(host, host.copy()) for host in _arrays(arguments) if host.flags.writeable]
+def _saved(launch: Launch) -> Callable[[], None]:
+    """Copy what a launch may write, arrays and records; return what puts the values back."""
+    arrays = [one for segment in launch.segments() for one in segment.arrays]
+    hosts = [one.host for one in arrays if one.host is not None and launch.may_write(one.name)]
+    copies = [(host, host.copy()) for host in hosts if host.flags.writeable]
+    records = [(one, one.copy()) for one in _records(launch.arguments) if one.flags.writeable]
 
     def restore() -> None:
         for host, copy in copies:
             host[...] = copy
+        for record, copy in records:
+            for name in copy.dtype.names or ():
+                record[name] = copy[name]
 
     return restore
 
 
-def _arrays(arguments: Sequence[Any]) -> Iterator[Any]:
+def _records(arguments: Sequence[Any]) -> Iterator[np.void]:
     for argument in arguments:
         if isinstance(argument, tuple):
-            yield from _arrays(argument)
-        host = getattr(argument, "host", getattr(argument, "value", argument))
-        if isinstance(host, np.ndarray):
-            yield host
+            yield from _records(argument)
+        elif isinstance(argument, np.void):
+            yield argument
 
 
 def _estimated(

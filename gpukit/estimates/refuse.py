@@ -12,11 +12,14 @@ import numpy as np
 from gpukit.compiler import intrinsics
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
+from gpukit.estimates.work import launch_of
 
 if TYPE_CHECKING:
+    from gpukit.checked.instrumented import Launch
     from gpukit.checked.profile import Profile
     from gpukit.checked.profile.pattern import Pattern
 
+_WAITS = "it waits for another thread"
 # Primitives and intrinsics that the model has no rates for, by name.
 _PRIMITIVES = {
     "mma_tf32": "it uses tensor cores",
@@ -28,7 +31,7 @@ _INTRINSICS = {
     "atomic.cas": "it compares and swaps, as locks do",
     "atomic.compare_and_swap": "it compares and swaps, as locks do",
     "atomic.exch": "it exchanges atomically, as locks do",
-    "nanosleep": "it waits for another thread",
+    "nanosleep": _WAITS,
     "cg.this_grid": "it synchronizes the grid",
 }
 # A request is random where its lanes lie in this many sectors, at this many different distances.
@@ -42,6 +45,9 @@ def reason(profile: Profile, kernel: Any) -> str:
     """Return why a launch has no likely time on any GPU; "" if it has one."""
     if found := unknown(kernel):
         return found
+    launch = launch_of(profile)
+    if launch is not None and waits_for_blocks(launch):
+        return _WAITS
     for access in profile.accesses:
         if access.space == "global" and access.pattern and _random(access.pattern):
             return f"line {access.line} gathers or scatters at random (`{access.text}`)"
@@ -53,9 +59,9 @@ def unknown(kernel: Any) -> str:
     return min(_unknown(kernel), default="")
 
 
-def waits_for_blocks(kernel: Any) -> bool:
-    """Tell whether blocks of a kernel may wait for each other, so that all must run."""
-    return any(found in _INTRINSICS.values() for found in _unknown(kernel))
+def waits_for_blocks(launch: Launch) -> bool:
+    """Tell whether blocks of a launch may wait for each other, so that all must run."""
+    return bool(launch.compiled.whole_grid or launch.compiled.instrumentation.waits)
 
 
 def _unknown(kernel: Any) -> Iterator[str]:

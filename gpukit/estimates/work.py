@@ -76,13 +76,20 @@ def of_source(profile: Profile) -> Work:
     )
 
 
+def launch_of(profile: Profile) -> Launch | None:
+    """Return the launch that was profiled, to ask its compiled kernel; None if it is not known."""
+    remembered = profile.remembered
+    if remembered is None:
+        return None
+    shape = configure.Configuration(profile.grid, profile.block, 0, profile.shared_dynamic)
+    return Launch(remembered.kernel, shape, remembered.arguments, "every")
+
+
 def local_words(profile: Profile) -> int:
     """Return the words of the local arrays of a thread."""
-    remembered = profile.remembered
-    if remembered is None or not profile.total.values.get("local_requests"):
+    launch = launch_of(profile) if profile.total.values.get("local_requests") else None
+    if launch is None:
         return 0
-    shape = configure.Configuration(profile.grid, profile.block, 0, profile.shared_dynamic)
-    launch = Launch(remembered.kernel, shape, remembered.arguments, "every")
     own = [one for one in launch.compiled.instrumentation.segments if one["space"] == "local"]
     return int(sum(one["itemsize"] * math.prod(one["shape"]) for one in own)) // 4
 

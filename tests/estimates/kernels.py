@@ -91,3 +91,33 @@ def wave(x, out):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = np.float32(np.sin(x[i]))
+
+
+captured = cuda.to_device(np.zeros(1, np.int32))
+
+
+@cuda.jit
+def count_threads():
+    cuda.atomic.add(captured, 0, 1)
+
+
+@cuda.jit
+def take_turns(record, records):
+    """Write to a record and to one in a tuple."""
+    record.counts = cuda.blockIdx.x
+    records[0].counts = cuda.blockIdx.x
+
+
+@cuda.jit
+def poll(flag, out):
+    """Let all blocks wait until the first has set a flag."""
+    if cuda.blockIdx.x == 0:
+        cuda.atomic.max(flag, 0, 1)
+    while cuda.atomic.add(flag, 0, 0) == 0:
+        pass
+    out[cuda.blockIdx.x] = 1
+
+
+@cuda.jit
+def swap_own(out):
+    cuda.atomic.exch(out, cuda.grid(1), 1)

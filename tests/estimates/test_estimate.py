@@ -68,6 +68,32 @@ def test_arguments_are_unchanged_where_blocks_are_left_out():
     assert (out == 1).all()
 
 
+def test_a_captured_device_array_is_counted_in_once():
+    kernels.captured.copy_to_device(np.zeros(1, np.int32))
+    gpukit.estimate(lambda: kernels.count_threads[100, 32]())()
+    assert kernels.captured.copy_to_host()[0] == 3200
+
+
+class Foreign:
+    """An array of another library, which NumPy can read."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def test_an_array_of_another_library_is_as_before_where_blocks_are_left_out():
+    out = floats()
+    gpukit.estimate(kernels.add)[157, 128](floats(), floats(), Foreign(out))
+    assert (out == 1).all()
+
+
+def test_records_are_as_before_where_blocks_are_left_out():
+    pairs = np.ones(3, [("counts", np.int32), ("pair", np.float32, 2)])
+    gpukit.estimate(kernels.take_turns)[157, 128](pairs[1], (pairs[2],))
+    assert (pairs == np.ones(3, pairs.dtype)).all()
+
+
 def test_help_names_the_next_limit_and_the_factor():
     a = np.ones((512, 512), np.float32)
     found = gpukit.estimate(kernels.matmul)[(32, 32), (16, 16)](a, a.copy(), a.copy())
@@ -137,6 +163,17 @@ def test_a_regular_gather_is_estimated():
 def test_a_lock_has_the_floor_alone():
     words = refused(kernels.lock, np.zeros(1, np.int32), np.zeros(1, np.int32), grid=1, block=1)
     assert "locks" in words
+
+
+def test_a_kernel_that_polls_a_flag_has_the_floor_alone():
+    words = refused(kernels.poll, np.zeros(1, np.int32), np.zeros(100, np.int32), grid=100, block=1)
+    assert words == "it waits for another thread"
+
+
+def test_an_exchange_that_waits_for_nothing_needs_no_more_blocks_than_others():
+    found = gpukit.estimate(kernels.swap_own)[100, 32](np.zeros(3200, np.int32))
+    assert found.blocks_run == 32
+    assert "locks" in found.refused
 
 
 @pytest.mark.parametrize(
