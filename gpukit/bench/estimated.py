@@ -23,6 +23,7 @@ from gpukit.checked.command import observing
 from gpukit.estimates import MACHINES, Estimate, refuse
 from gpukit.estimates.as_text import seconds as short
 from gpukit.estimates.estimated import added
+from gpukit.kernels import vector
 
 VARIABLE = "GPUKIT_GPU"
 USUAL = "RTX 3080"
@@ -32,7 +33,7 @@ LIMIT = 2.0
 # Timings that are further apart, in seconds, belong to different tables.
 APART = 1.0
 SAMPLED = 4096  # elements of an array of integers that tell it from another one
-HELPERS = frozenset(["fill"])  # kernels that prepare a result for another kernel
+HELPERS = frozenset([vector.fill_kernel.py_func])  # they prepare a result for another kernel
 
 Work = Callable[[], object]
 
@@ -42,7 +43,8 @@ class GpuTime:
     """What a GPU needs for some work: a recorded time, an estimate, or why there is none.
 
     A recorded time is that of the kernel at its own size, which may be another one. `kernel` is the
-    only kernel that the work launches, apart from those that prepare its result, without `_kernel`.
+    case (`cases.CASES`) of the only kernel that the work launches, apart from those that prepare
+    its result; "" for other kernels, even of the same name.
     """
 
     gpu: str
@@ -192,11 +194,11 @@ def time_of(work: Work, gpu: str = "", *, began: float | None = None) -> GpuTime
     if target.active().name == "cuda":
         return None
     gpu = gpu or chosen()
-    names: list[str] = []
+    functions: list[Any] = []
     parts: list[Estimate | str] = []
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-        names.append(kernel.py_func.__name__)
+        functions.append(kernel.py_func)
         parts.append(_launch(kernel, shape, arguments, gpu, late))
 
     late = False
@@ -210,22 +212,25 @@ def time_of(work: Work, gpu: str = "", *, began: float | None = None) -> GpuTime
         parts.append(str(error).partition("\n")[0])
     finally:
         _table.last = time.monotonic()
-    if not names:
+    if not functions:
         return None
     reasons = dict.fromkeys(part for part in parts if isinstance(part, str))
     if len(reasons) > 1:  # the others hold however long one waits
         reasons.pop(_late(), None)
     why = "; ".join(reasons)
     found = [part for part in parts if isinstance(part, Estimate)]
-    return _made(gpu, names, None if why else added(names[-1], found), why)
+    estimate = None if why else added(functions[-1].__name__, found)
+    case = _case_of(functions)
+    return GpuTime(gpu, estimate, recorded.of_gpu(case, gpu), why, case)
 
 
-def _made(gpu: str, names: Sequence[str], found: Estimate | None, why: str) -> GpuTime:
-    """Return the time of a work that launched kernels of these names."""
-    kernels = dict.fromkeys(name.removesuffix("_kernel") for name in names)
-    main = [name for name in kernels if name not in HELPERS] or list(kernels)
-    kernel = main[0] if len(main) == 1 else ""
-    return GpuTime(gpu, found, recorded.of_gpu(kernel, gpu), why, kernel)
+def _case_of(functions: Sequence[Any]) -> str:
+    """Return the case of the only kernel among those launched; "" if it is not one of the book."""
+    from gpukit.bench.cases import CASES  # it loads all kernels of the book
+
+    main = [one for one in dict.fromkeys(functions) if one not in HELPERS] or functions[:1]
+    same = (name for name, case in CASES.items() if case.kernel.py_func is main[0])
+    return next(same, "") if len(main) == 1 else ""
 
 
 def _launch(

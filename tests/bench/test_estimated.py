@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import errors, estimates, launch, status, target
+from gpukit import cuda, errors, estimates, launch, status, target
 from gpukit.bench import choose_gpu, estimated, recorded
 from gpukit.estimates import MACHINES
 from tests.estimates import kernels
@@ -134,12 +134,17 @@ def test_an_error_of_a_launch_is_the_reason():
 
 # ---- recorded times ---------------------------------------------------------------------------
 
-H200 = {"device": "NVIDIA H200", "kernel": "add", "size": "1,000", "seconds": 5e-6, "of": {}}
+H200 = {"device": "NVIDIA H200", "kernel": "vector_add", "size": "1,000", "seconds": 5e-6, "of": {}}
+
+
+def add_of_the_book():
+    x = np.ones(N, np.float32)
+    gpukit.vector_add(x, x)
 
 
 def test_a_recorded_time_of_the_same_gpu_replaces_the_estimate(monkeypatch, tmp_path):
     records(monkeypatch, tmp_path, H200)
-    found = estimated.time_of(add, "H200")
+    found = estimated.time_of(add_of_the_book, "H200")
     assert found.cell == "recorded 5 us at 1,000"
     assert found.line == "H200, recorded 5 us at 1,000"
     assert estimated.heading([found]) == "recorded, H200"
@@ -147,14 +152,52 @@ def test_a_recorded_time_of_the_same_gpu_replaces_the_estimate(monkeypatch, tmp_
 
 def test_a_recorded_time_of_another_gpu_does_not(monkeypatch, tmp_path):
     records(monkeypatch, tmp_path, H200)
-    assert estimated.time_of(add, "V100").record is None
+    assert estimated.time_of(add_of_the_book, "V100").record is None
+
+
+@cuda.jit
+def vector_add_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] * 2
+
+
+@cuda.jit
+def fill(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[0]
+
+
+def test_a_readers_kernel_of_the_same_name_has_no_recorded_time(monkeypatch, tmp_path):
+    records(monkeypatch, tmp_path, H200)
+    x = np.ones(N, np.float32)
+    found = estimated.time_of(lambda: vector_add_kernel[157, 128](x, x), "H200")
+    assert (found.record, found.kernel) == (None, "")
+
+
+def test_a_readers_kernel_called_fill_is_a_kernel_like_others(monkeypatch, tmp_path):
+    records(monkeypatch, tmp_path, H200)
+
+    def both():
+        add_of_the_book()
+        fill[1, 32](np.ones(1, np.float32), np.ones(32, np.float32))
+
+    assert estimated.time_of(both, "H200").record is None
+
+
+def test_a_kernel_that_prepares_the_result_does_not_hide_the_recorded_time(monkeypatch, tmp_path):
+    records(monkeypatch, tmp_path, H200 | {"kernel": "histogram_atomic"})
+    x = np.ones(N, np.int32)
+    found = estimated.time_of(lambda: gpukit.bincount(x, 4, variant="atomic"), "H200")
+    assert found.record.kernel == "histogram_atomic"
 
 
 def test_a_kernel_is_not_replaced_in_a_work_with_another_kernel(monkeypatch, tmp_path):
     records(monkeypatch, tmp_path, H200)
 
     def both():
-        add()
+        add_of_the_book()
         kernels.every[1, 32](1, np.ones(32, np.float32), np.ones(32, np.float32))
 
     assert estimated.time_of(both, "H200").record is None
