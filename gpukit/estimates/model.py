@@ -166,6 +166,7 @@ def times(
     busy = max(used.values())
     wait = waiting(work, machine, constants) if without != "latency" else 0.0
     resident, blocks, per_sm = _blocks(work, machine)
+    held = resident_blocks(work, machine)
     together = work.barriers >= TOGETHER * work.blocks * work.warps
     units = resident if together else resident * work.warps
     one = busy if together else busy / work.warps
@@ -180,7 +181,7 @@ def times(
     terms |= {"latency": blocks * wait / rate, **memory, LAUNCHING: launch}
     worst = _worst(work, machine, sum(used.values()), one + wait, memory)
     bound = max(terms, key=lambda name: terms[name])
-    return Times(_floor(work, machine), likely, max(worst, likely), bound, terms, resident)
+    return Times(_floor(work, machine), likely, max(worst, likely), bound, terms, held)
 
 
 def _norm(p: float, *values: float) -> float:
@@ -189,7 +190,10 @@ def _norm(p: float, *values: float) -> float:
 
 
 def _blocks(work: Work, machine: Machine) -> tuple[int, float, float]:
-    """Return resident blocks, rounds of them, and the blocks of the SM that has the most."""
+    """Return resident blocks, rounds of them, and the blocks of the SM that has the most.
+
+    A launch that cannot run is taken for one with a resident block.
+    """
     per_sm = work.blocks / machine.gpu.sms
     most = math.ceil(per_sm) if per_sm < UNEVEN else per_sm
     resident = max(1, min(resident_blocks(work, machine), math.ceil(most)))

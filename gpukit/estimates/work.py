@@ -21,8 +21,9 @@ A_STATEMENT = 3
 A_DIVISION = 20
 # Scalar accesses that a compiler merges into one of 16 bytes where it unrolls a loop.
 MERGED = 4
-# Registers per thread beside local arrays, which lie in registers; a block must fit in an SM.
-REGISTERS, MOST_REGISTERS, OF_AN_SM = 32, 255, 65536
+# Registers per thread beside local arrays, which lie in registers; what a thread may have at most,
+# and an SM; of how many per thread and how many warps they are allocated.
+REGISTERS, MOST_REGISTERS, OF_AN_SM, AT_ONCE, WARPS_AT_ONCE = 32, 255, 65536, 8, 4
 
 
 def of_source(profile: Profile) -> Work:
@@ -50,7 +51,7 @@ def of_source(profile: Profile) -> Work:
         blocks=profile.blocks,
         threads=math.prod(profile.block),
         shared_bytes=profile.shared_static + profile.shared_dynamic,
-        registers=min(REGISTERS + local_words(profile), MOST_REGISTERS, OF_AN_SM // (WARP * warps)),
+        registers=registers(local_words(profile), warps),
         global_loads=summed("global_load_requests"),
         global_requests=over("global", "requests"),
         lines=over("global", "lines"),
@@ -92,6 +93,13 @@ def local_words(profile: Profile) -> int:
         return 0
     own = [one for one in launch.compiled.instrumentation.segments if one["space"] == "local"]
     return int(sum(one["itemsize"] * math.prod(one["shape"]) for one in own)) // 4
+
+
+def registers(words: int, warps: int) -> int:
+    """Return the registers of a thread with local arrays of `words`; such a block fits in an SM."""
+    threads = WARP * WARPS_AT_ONCE * -(-warps // WARPS_AT_ONCE)
+    fitting = OF_AN_SM // threads // AT_ONCE * AT_ONCE
+    return min(REGISTERS + words, MOST_REGISTERS, fitting)
 
 
 def _arithmetic(profile: Profile, lines: loops.Lines) -> tuple[float, float]:

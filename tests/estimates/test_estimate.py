@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import errors
-from gpukit.estimates import MACHINES, published, refuse
+from gpukit import errors, gpu_code
+from gpukit.estimates import MACHINES, machine_code, published, refuse
 from gpukit.kernels import convert
 from gpukit.kernels.matmul import tensor_tf32
 from tests.checked.html_page import Page
@@ -186,6 +186,14 @@ def test_an_exchange_that_waits_for_nothing_needs_no_more_blocks_than_others():
 )
 def test_what_the_model_has_no_rates_for_is_found_in_the_kernel(kernel, words):
     assert refuse.unknown(kernel) == words
+
+
+def test_a_block_that_fits_in_no_sm_has_no_times(monkeypatch):
+    monkeypatch.setattr(machine_code, "of", lambda *_: gpu_code.Code(255))
+    found = gpukit.estimate(kernels.add, sass=True)[2, 1024](floats(9), floats(9), floats(9))
+    assert found.floor is found.likely is None
+    assert found.refused == "an SM cannot hold a block of this launch"
+    assert "floor   none" in str(found)
 
 
 def test_one_launch_without_a_likely_time_leaves_the_sum_without():

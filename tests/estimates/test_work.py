@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gpukit
-from gpukit.estimates import spread
+from gpukit.estimates import MACHINES, gpus, spread, work
+from gpukit.estimates.model import Work, resident_blocks
 from tests.estimates import kernels
 
 pytestmark = pytest.mark.cpu
@@ -52,6 +55,15 @@ def test_accesses_of_a_loop_over_a_local_array_are_merged():
     warps = 4 * 8
     assert found.shared_loads == warps * 8 / 4
     assert found.registers == 32 + 8
+
+
+@given(
+    words=st.integers(0, 500), threads=st.integers(1, 1024), machine=st.sampled_from(list(MACHINES))
+)
+def test_a_block_with_the_registers_of_its_source_fits_in_an_sm(words, threads, machine):
+    registers = work.registers(words, -(-threads // 32))
+    asked = Work(blocks=1, threads=threads, registers=registers)
+    assert resident_blocks(asked, gpus.find(machine)) >= 1
 
 
 def test_a_division_by_a_variable_takes_twenty_instructions():
