@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gpukit.checked.instrumented import Launch
@@ -155,10 +156,19 @@ def footprint(profile: Profile, scale: float, op: str) -> float:
 
 
 def _contention(profile: Profile, scale: float) -> float:
-    """Return the updates of the one address in global memory that has the most."""
+    """Return the updates of the one address in global memory that has the most.
+
+    More blocks update it more often, unless each block keeps to sectors of its own.
+    """
     found = [
-        a.counts.values.get("atomic_contention", 0)
-        for a in profile.accesses
-        if a.space == "global" and a.op == "atomic"
+        access.counts.values.get("atomic_contention", 0)
+        * (1 if _is_apart(profile.arrays[access.array].values) else scale)
+        for access in profile.accesses
+        if access.space == "global" and access.op == "atomic"
     ]
-    return scale * max(found, default=0)
+    return max(found, default=0)
+
+
+def _is_apart(counts: Mapping[str, int]) -> bool:
+    """Tell whether no two blocks touch the same sector of an array that is only written."""
+    return counts.get("global_block_footprint", 0) == counts.get("global_store_footprint", 0)

@@ -77,6 +77,13 @@ def test_updates_of_one_bin_are_contention():
     assert found.contention == N
 
 
+def test_updates_of_an_address_per_block_do_not_grow_with_the_grid():
+    x, out = np.ones(1000 * 32, np.int32), np.zeros(1000, np.int32)
+    found = gpukit.estimate(kernels.sum_blocks)[1000, 32](x, out)
+    assert found.blocks_run == 32
+    assert found.work.contention == 32
+
+
 SAMPLED = {
     "add": (kernels.add, 393, 128, lambda: [floats(50_211) for _ in range(3)]),
     "matmul": (
