@@ -249,7 +249,7 @@ def calibrate(options: argparse.Namespace) -> int:
     found = run.record["environment"]
     gpu = options.gpu or ("" if on_gpu else REHEARSED)
     if not gpu and "device" in found:
-        machine = parts.machine_of(found["device"], found["sms"])
+        machine = gpus.machine_of(found["device"], found["sms"])
         gpu = machine.name if machine else ""
     if not gpu:
         known = ", ".join(gpus.MACHINES)

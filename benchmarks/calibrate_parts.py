@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -25,7 +24,7 @@ from gpukit import cuda, target
 from gpukit.bench import gpu, timing
 from gpukit.bench.cases import CASES
 from gpukit.bench.register import Launch, Sizes, parts_of
-from gpukit.estimates import estimated, gpus, machine_code, published, refuse
+from gpukit.estimates import estimated, machine_code, published, refuse
 from gpukit.estimates.gpus import Machine
 
 SECONDS, REHEARSED = 0.4, 0.01  # of sampling
@@ -83,22 +82,6 @@ def label(name: str, chosen: Sizes) -> str:
     'copy 2000 x 3000'
     """
     return f"{name} {' x '.join(map(str, chosen))}"
-
-
-def machine_of(name: str, sms: int) -> Machine | None:
-    """Return the GPU of `gpukit.estimate` that a driver calls `name`; None if there is none.
-
-    >>> machine_of("NVIDIA H100 80GB HBM3", 132).name, machine_of("NVIDIA RTX A6000", 84).name
-    ('H100', 'RTX A6000')
-    >>> machine_of("NVIDIA GeForce RTX 3080 Ti", 80)
-    """
-    words = _words(name)
-    found = [m for m in gpus.MACHINES.values() if _words(m.name) <= words and m.gpu.sms == sms]
-    return max(found, key=lambda machine: len(_words(machine.name)), default=None)
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+|\d+", name.lower()))
 
 
 # ---- the parts ------------------------------------------------------------------------------

@@ -14,12 +14,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gpukit.bench import report, timing
+from gpukit.estimates import gpus
 
 RECORDS = Path(__file__).with_name("records.json")
 HEADERS = ("GPU", "kernel", "size", "time", "of a library")
 NONE = "No GPU time of these kernels has been recorded yet."
-# What a driver says around the name of a GPU.
-_AROUND = frozenset(["NVIDIA", "GeForce", "Tesla", "Quadro", "GPU"])
 
 
 class Record(NamedTuple):
@@ -67,9 +66,10 @@ def rows(names: Sequence[str], path: Path | None = None) -> list[list[str]]:
 
 
 def of_gpu(kernel: str, gpu: str, path: Path | None = None) -> Record | None:
-    """Return the recorded time of a kernel, named without `_kernel`, on a GPU."""
+    """Return the recorded time of a kernel, named without `_kernel`, on a GPU of `estimate`."""
     same = (r for r in _records(path or RECORDS)["gpu"] if r.kernel == kernel)
-    return next((one for one in same if plain_name(one.device) == gpu), None)
+    machine = gpus.find(gpu)
+    return next((one for one in same if gpus.machine_of(one.device) is machine), None)
 
 
 def of_cpu(kernel: str, path: Path | None = None) -> Record | None:
@@ -81,15 +81,6 @@ def notes(results: Sequence[timing.Result]) -> list[str]:
     """Return the recorded time of each result whose own times vary too much."""
     busy = [(result.name, of_cpu(result.name)) for result in results if report.varied(result)]
     return [f"{name}: {record.line}" for name, record in busy if record is not None]
-
-
-def plain_name(device: str) -> str:
-    """Return a GPU's name without the words that its driver puts around it.
-
-    >>> plain_name("NVIDIA GeForce RTX 3060 Laptop GPU"), plain_name("NVIDIA H200")
-    ('RTX 3060 Laptop', 'H200')
-    """
-    return " ".join(word for word in device.split() if word not in _AROUND)
 
 
 def _row(record: Record) -> list[str]:

@@ -9,6 +9,7 @@ that a copy reaches are in `model`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,8 @@ _LANES = {
     (8, 9): (16, 64, 2, 16),
     (9, 0): (32, 64, 64, 16),
 }
+# What a driver says around the name of a GPU, and of its memory, which tells no two GPUs apart.
+_AROUND = frozenset(["nvidia", "geforce", "tesla", "quadro", "gpu", "sxm", "hbm", "gb"])
 
 
 class UnknownGpu(errors.GpukitError, ValueError):
@@ -119,3 +122,26 @@ def find(name: str) -> Machine:
         if machine.name.replace(" ", "").lower() == wanted:
             return machine
     raise UnknownGpu(f"estimate: expected a GPU of {', '.join(MACHINES)}, got {name!r}.")
+
+
+def machine_of(device: str, sms: int | None = None) -> Machine | None:
+    """Return the GPU that a driver calls `device`; None if there is none.
+
+    Without `sms`, its multiprocessors, only a name with no more than the usual words will do.
+
+    >>> machine_of("NVIDIA H100 80GB HBM3").name, machine_of("NVIDIA RTX A6000", 84).name
+    ('H100', 'RTX A6000')
+    >>> machine_of("NVIDIA GeForce RTX 3080 Ti"), machine_of("NVIDIA GeForce RTX 3080 Ti", 80)
+    (None, None)
+    """
+    words = _words(device)
+    found = [m for m in MACHINES.values() if _words(m.name) <= words and sms in (None, m.gpu.sms)]
+    best = max(found, key=lambda machine: len(_words(machine.name)), default=None)
+    if best is None or sms is not None:
+        return best
+    rest = words - _words(best.name) - _AROUND
+    return best if all(word.isdigit() for word in rest) else None
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+|\d+", name.lower()))
