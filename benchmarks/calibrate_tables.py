@@ -124,7 +124,7 @@ def new(gpu: str, *, rehearsal: bool) -> Record:
 def digest(record: Record) -> str:
     """Return the SHA-256 of the predictions, with the GPU and the constants, as canonical JSON.
 
-    Canonical: sorted keys, no spaces, ASCII, no NaN, floats with the fewest digits that tell them.
+    Canonical: sorted keys, no spaces, ASCII, no NaN, floats as Python prints them.
     """
     hashed = {key: record[key] for key in ("gpu", "constants", "predictions")}
     text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -145,14 +145,22 @@ def case(gpu: str, kernel: str, measured: float, works: Sequence[Mapping[str, An
     return estimates.Case("calibration", gpu, kernel, measured, False, [Work(**w) for w in works])
 
 
-def cases(record: Record, basis: str) -> Iterator[Any]:
-    """Yield the timed kernels that the model is made for."""
+def timed(record: Record, basis: str) -> Iterator[tuple[str, Basis, float]]:
+    """Yield the timed kernels that the model is made for: name, estimate, measured seconds.
+
+    Kernels without an estimate from this basis are left out.
+    """
     for label, time in record["times"].items():
         predicted = record["predictions"][label]
         found = predicted["bases"].get(basis)
         if found and found["modelled"] and predicted["launches"] == time["launches"]:
-            median = time["seconds"]["median"]
-            yield case(record["gpu"], time["kernel"], median, found["works"])
+            yield time["kernel"], found, time["seconds"]["median"]
+
+
+def cases(record: Record, basis: str) -> Iterator[Any]:
+    """Yield the timed kernels that the model is made for, with what they ask of a GPU."""
+    for kernel, found, measured in timed(record, basis):
+        yield case(record["gpu"], kernel, measured, found["works"])
 
 
 def best_basis(record: Record) -> str:
@@ -167,10 +175,10 @@ def refit(record: Record) -> dict[str, Any]:
     Changes nothing: whoever reads it decides.
     """
     basis = best_basis(record)
-    timed = list(cases(record, basis))
+    known = list(cases(record, basis))
     halves = {
-        "fitted": [one for one in timed if not held_out(one.variant)],
-        "held out": [one for one in timed if held_out(one.variant)],
+        "fitted": [one for one in known if not held_out(one.variant)],
+        "held out": [one for one in known if held_out(one.variant)],
     }
     if not all(halves.values()):
         raise ValueError("calibrate: expected timed kernels in both halves, got too few to refit.")
@@ -246,16 +254,13 @@ def _summary(record: Record) -> str:
     state = "unchanged" if sha256 == digest(record) else "NOT THESE PREDICTIONS"
     lines = [f"Predictions, sha256 {sha256}: {state}."]
     for basis in (SASS, SOURCE):
-        timed = list(cases(record, basis))
-        if not timed:
+        bands = list(timed(record, basis))
+        if not bands:
             continue
-        bands = [
-            (record["predictions"][label]["bases"][basis], time["seconds"]["median"])
-            for label, time in record["times"].items()
-        ]
-        whole = estimates.summary(timed, Constants(**record["constants"]))
-        below = sum(measured < predicted["floor"] for predicted, measured in bands)
-        above = sum(measured > predicted["worst"] for predicted, measured in bands)
+        constants = Constants(**record["constants"])
+        whole = estimates.summary(list(cases(record, basis)), constants)
+        below = sum(measured < predicted["floor"] for _, predicted, measured in bands)
+        above = sum(measured > predicted["worst"] for _, predicted, measured in bands)
         lines.append(
             f"From {basis}, {whole['times']} times: median factor {whole['median']}, largest "
             f"{whole['largest']}, {whole['within']:.0%} within 1.5, {whole['within_2']:.0%} within "

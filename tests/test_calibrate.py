@@ -377,5 +377,20 @@ def test_the_table_counts_times_outside_of_the_band():
     assert "1 below the floor, 1 above the worst" in calibrate_tables.markdown(record)
 
 
+def test_the_table_takes_from_each_basis_the_kernels_that_have_it():
+    record = made_up(model.FITTED, ["fill", "copy"])
+    predicted, times = list(record["predictions"].values()), list(record["times"].values())
+    predicted[0]["bases"]["SASS"] = predicted[0]["bases"]["source"]
+    predicted[1]["bases"]["SASS and source"] = predicted[1]["bases"]["source"]
+    times[2]["seconds"]["median"] = times[3]["seconds"]["median"] = 1e-9
+    predicted[3]["bases"]["source"]["modelled"] = False
+    text = calibrate_tables.markdown(record)
+    sass, source = text[text.index("From SASS") :].split("\n")[:2]
+    assert sass.startswith("From SASS, 1 times: ")
+    assert sass.endswith("; 0 below the floor, 0 above the worst.")
+    assert source.startswith("From source, 3 times: ")
+    assert source.endswith("; 1 below the floor, 0 above the worst.")
+
+
 def test_the_examples_in_the_docstrings_hold():
     assert not any(doctest.testmod(one).failed for one in (calibrate_parts, calibrate_tables))
