@@ -242,7 +242,7 @@ def _launch(
         kernel.launcher.run_plain(shape, arguments)
         return _found.get(key) or refuse.unknown(kernel) or _late()
     start = time.process_time()
-    with estimates.estimating([gpu]) as made:
+    with estimates.estimating([gpu], sass=False) as made:  # compilers take longer than the limit
         kernel.launcher.launch(shape, arguments)
     _table.spent += time.process_time() - start
     return _found.setdefault(key, made[0])

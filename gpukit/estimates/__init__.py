@@ -15,6 +15,7 @@ from gpukit.checked.instrumented import Launch
 from gpukit.estimates import gpus, machine_code, model, published, refuse, work
 from gpukit.estimates.estimated import SASS, SOURCE, Estimate, Estimates, added
 from gpukit.estimates.gpus import MACHINES, Machine
+from gpukit.gpu_code import Code
 
 __all__ = ["MACHINES", "Estimate", "Estimates", "estimate", "estimating"]
 
@@ -58,7 +59,7 @@ def estimate(
 
     def run(made: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
         counted = _counted(made, shape, arguments, blocks, whole)
-        found = [_estimated(counted, made, machine, repeated, use_sass) for machine in machines]
+        found = _estimated(counted, made, machines, repeated, use_sass)
         return Estimates(found) if several else found[0]
 
     def join(answers: list[Any]) -> Any:
@@ -70,15 +71,20 @@ def estimate(
 
 
 @contextlib.contextmanager
-def estimating(names: Sequence[str], *, repeated: bool = False) -> Iterator[list[Estimate]]:
-    """Estimate the launches inside a `with` block; the list gets an estimate per launch and GPU."""
+def estimating(
+    names: Sequence[str], *, repeated: bool = False, sass: bool | None = None
+) -> Iterator[list[Estimate]]:
+    """Estimate the launches inside a `with` block; the list gets an estimate per launch and GPU.
+
+    `repeated` and `sass` are those of `estimate`.
+    """
     machines = [gpus.find(name) for name in names]
     found: list[Estimate] = []
-    sass = machine_code.available()
+    use_sass = machine_code.available() if sass is None else sass
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         counted = _counted(kernel, shape, arguments, None, True)
-        found.extend(_estimated(counted, kernel, one, repeated, sass) for one in machines)
+        found.extend(_estimated(counted, kernel, machines, repeated, use_sass))
 
     with observing(observer):
         yield found
@@ -146,10 +152,20 @@ def _records(arguments: Sequence[Any]) -> Iterator[np.void]:
 
 
 def _estimated(
-    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool, sass: bool
+    counted: profiles.Profile, kernel: Any, machines: Sequence[Machine], repeated: bool, sass: bool
+) -> list[Estimate]:
+    """Return the estimate of a launch for each GPU; all code is compiled at once."""
+    codes = machine_code.of(counted, machines) if sass else {}
+    return [
+        _for_machine(counted, kernel, machine, repeated, codes.get(machine.gpu.capability))
+        for machine in machines
+    ]
+
+
+def _for_machine(
+    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool, code: Code | None
 ) -> Estimate:
     asked, basis, refused = work.of_source(counted), SOURCE, ""
-    code = machine_code.of(counted, machine) if sass else None
     if code is not None:
         asked, basis = machine_code.refined(asked, counted, code), SASS
         refused = machine_code.refused(code)

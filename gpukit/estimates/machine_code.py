@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gpukit import gpu_code
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Work
-from gpukit.gpu_code import sass
+from gpukit.gpu_code import child, sass
 from gpukit.gpu_code.sass import Instruction
 
 if TYPE_CHECKING:
@@ -30,17 +30,21 @@ _MEMORY["ATOMS"] = ("shared", "atomic")
 
 
 def available() -> bool:
-    """Tell whether NVIDIA's compilers are installed."""
-    return not gpu_code.missing()
+    """Tell whether NVIDIA's compilers and nvdisasm are installed."""
+    return not gpu_code.missing() and child.disassembler() is not None
 
 
-def of(profile: Profile, machine: Machine) -> gpu_code.Code | None:
-    """Return the code of a profiled kernel for a GPU; None where the compilers have none."""
+def of(profile: Profile, machines: Sequence[Machine]) -> dict[tuple[int, int], gpu_code.Code]:
+    """Return the code of a profiled kernel for GPUs, by compute capability.
+
+    The compilers may have none for some of them.
+    """
     if profile.remembered is None:
-        return None
-    capability, remembered = machine.gpu.capability, profile.remembered
-    code = gpu_code.build(remembered.kernel, remembered.arguments, [capability])[capability]
-    return code if code.registers is not None and code.sass else None
+        return {}
+    capabilities = list(dict.fromkeys(machine.gpu.capability for machine in machines))
+    remembered = profile.remembered
+    found = gpu_code.build(remembered.kernel, remembered.arguments, capabilities)
+    return {asked: code for asked, code in found.items() if code.registers and code.sass}
 
 
 def refused(code: gpu_code.Code) -> str:

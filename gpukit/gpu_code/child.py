@@ -195,9 +195,15 @@ def _installed(*names: str) -> str | None:
     return None
 
 
+@functools.cache
+def disassembler() -> str | None:
+    """Return the path of nvdisasm; None if it is not installed."""
+    return _installed("nvdisasm", "nvdisasm.exe") or shutil.which("nvdisasm")
+
+
 def _disassemble(cubin: bytes) -> str:
     """Disassemble machine code, with source lines."""
-    tool = _installed("nvdisasm", "nvdisasm.exe") or shutil.which("nvdisasm")
+    tool = disassembler()
     if tool is None:
         return ""
     with tempfile.TemporaryDirectory() as folder:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, errors, estimates, launch, status, target
+from gpukit import cuda, errors, estimates, gpu_code, launch, status, target
 from gpukit.bench import choose_gpu, estimated, recorded
-from gpukit.estimates import MACHINES
+from gpukit.estimates import MACHINES, machine_code
 from tests.estimates import kernels
 
 pytestmark = pytest.mark.cpu
@@ -41,9 +41,9 @@ def counted(monkeypatch):
     """Return a list that grows with each launch that is estimated."""
     made, before = [], estimates.estimating
 
-    def counting(names):
+    def counting(names, **options):
         made.append(names)
-        return before(names)
+        return before(names, **options)
 
     monkeypatch.setattr(estimates, "estimating", counting)
     return made
@@ -204,6 +204,12 @@ def test_a_kernel_is_not_replaced_in_a_work_with_another_kernel(monkeypatch, tmp
 
 
 # ---- cost -------------------------------------------------------------------------------------
+
+
+def test_no_compiler_of_nvidia_is_waited_for(monkeypatch):
+    monkeypatch.setattr(machine_code, "available", lambda: True)
+    monkeypatch.setattr(gpu_code, "build", lambda *_: pytest.fail("it was called"))
+    assert estimated.time_of(add).estimate.basis == "source"
 
 
 def test_the_same_launch_is_counted_once(monkeypatch):

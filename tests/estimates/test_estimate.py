@@ -189,7 +189,7 @@ def test_what_the_model_has_no_rates_for_is_found_in_the_kernel(kernel, words):
 
 
 def test_a_block_that_fits_in_no_sm_has_no_times(monkeypatch):
-    monkeypatch.setattr(machine_code, "of", lambda *_: gpu_code.Code(255))
+    monkeypatch.setattr(machine_code, "of", lambda *_: {(8, 6): gpu_code.Code(255)})
     found = gpukit.estimate(kernels.add, sass=True)[2, 1024](floats(9), floats(9), floats(9))
     assert found.floor is found.likely is None
     assert found.refused == "an SM cannot hold a block of this launch"

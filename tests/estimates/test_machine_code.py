@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import gpukit
+from gpukit import gpu_code
 from gpukit.estimates import machine_code, work
-from gpukit.gpu_code import Code, sass
+from gpukit.estimates.machine_code import available
+from gpukit.gpu_code import Code, child, sass
 from tests.estimates import kernels
 
 pytestmark = pytest.mark.cpu
@@ -79,6 +81,27 @@ def test_spilled_registers_have_no_likely_time():
     assert "spills registers (24 bytes" in machine_code.refused(Code(255, spilled=24))
     assert "lie in memory" in machine_code.refused(Code(40, stack=64))
     assert machine_code.refused(Code(40)) == ""
+
+
+def test_machine_code_needs_the_compilers_and_the_disassembler(monkeypatch):
+    for missing, tool, wanted in (("", "nvdisasm", True), ("", None, False), ("no", "x", False)):
+        monkeypatch.setattr(gpu_code, "missing", lambda missing=missing: missing)
+        monkeypatch.setattr(child, "disassembler", lambda tool=tool: tool)
+        assert available() is wanted
+
+
+def test_a_kernel_is_compiled_once_for_each_compute_capability(monkeypatch):
+    asked = []
+
+    def build(_kernel, _arguments, capabilities):
+        asked.append(capabilities)
+        return {capability: Code(40, sass=UNROLLED) for capability in capabilities[:1]}
+
+    monkeypatch.setattr(gpu_code, "build", build)
+    a, gpus = np.ones((8, 8), np.float32), ["RTX 3080", "T4", "RTX 3090"]
+    found = gpukit.estimate(kernels.matmul, gpus, sass=True)[1, (8, 8)](a, a, a.copy())
+    assert asked == [[(8, 6), (7, 5)]]
+    assert [one.basis for one in found] == ["SASS", "source", "SASS"]
 
 
 @COMPILERS
