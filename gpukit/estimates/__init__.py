@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, SupportsIndex
 
 import numpy as np
 
+from gpukit import errors
 from gpukit.checked import profile as profiles
 from gpukit.checked.command import Command, observing
 from gpukit.checked.instrumented import Launch
@@ -47,12 +49,12 @@ def estimate(
     estimates a launch that runs again and again and finds in L2 what fits there.
     `sass` is whether registers and instructions come from machine code, of numba-cuda and NVIDIA's
     compilers, instead of from the source, as nvcc would compile it; the default is where they are
-    installed. Raises ValueError for a GPU that it does not know.
+    installed. Raises ValueError for a GPU that it does not know, and ArgumentError where `gpu` is
+    no name or `blocks` no whole number of 1 or more.
     """
     several = not isinstance(gpu, str)
-    machines = [gpus.find(name) for name in ([gpu] if isinstance(gpu, str) else gpu)]
-    if not machines:
-        raise ValueError("estimate: expected one GPU or more, got an empty list.")
+    machines = _machines(gpu)
+    _check_blocks(blocks)
     whole = inspect.isroutine(kernel)
     name = getattr(kernel, "__name__", "")
     use_sass = machine_code.available() if sass is None else sass
@@ -68,6 +70,29 @@ def estimate(
         return Estimates([added(name, parts) for parts in zip(*answers, strict=True)])
 
     return Command("estimate", kernel, run, join=join)
+
+
+def _machines(gpu: Any) -> list[Machine]:
+    if isinstance(gpu, str):
+        return [gpus.find(gpu)]
+    if not isinstance(gpu, Iterable):
+        raise errors.ArgumentError(
+            f"estimate: expected gpu to be a name or a list of names, got {gpu!r}. "
+            'Name one, such as "RTX 3080".'
+        )
+    machines = [gpus.find(name) for name in gpu]
+    if not machines:
+        raise ValueError(f"estimate: expected one GPU or more, got {gpu!r}. Name one.")
+    return machines
+
+
+def _check_blocks(blocks: Any) -> None:
+    whole = isinstance(blocks, SupportsIndex) and not isinstance(blocks, bool)
+    if blocks is not None and not (whole and operator.index(blocks) >= 1):
+        raise errors.ArgumentError(
+            f"estimate: expected blocks to be a whole number, 1 or more, got {blocks!r}. "
+            f"Leave blocks= out to count {BLOCKS} of a large launch."
+        )
 
 
 @contextlib.contextmanager

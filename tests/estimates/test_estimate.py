@@ -118,6 +118,20 @@ def test_an_unknown_gpu_is_an_error_that_names_the_known_ones(gpu):
         gpukit.estimate(kernels.add, gpu)
 
 
+@pytest.mark.parametrize("gpu", [None, 3080])
+def test_what_is_no_name_of_a_gpu_is_an_error_that_names_it(gpu):
+    with pytest.raises(
+        errors.ArgumentError, match=f"estimate: expected gpu to be a name.*got {gpu}"
+    ):
+        gpukit.estimate(kernels.add, gpu)
+
+
+@pytest.mark.parametrize("blocks", [0, -3, 1.5, "8", True])
+def test_blocks_are_a_whole_number_of_1_or_more(blocks):
+    with pytest.raises(errors.ArgumentError, match=f"estimate: expected blocks .*got {blocks!r}"):
+        gpukit.estimate(kernels.add, blocks=blocks)
+
+
 def test_a_gpu_is_found_in_any_spelling():
     assert added("rtx3080").gpu == "RTX 3080"
 
