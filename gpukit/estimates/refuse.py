@@ -7,8 +7,6 @@ from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gpukit.compiler import intrinsics
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
@@ -126,19 +124,17 @@ def uncertain(profile: Profile, work: Work, machine: Machine, times: Times) -> l
         found.append("the launch takes less than 10 us")
     if work.blocks * work.warps < machine.gpu.partitions * machine.gpu.sms:
         found.append("there are fewer warps than schedulers")
-    if any(access.op == "atomic" and _floats(profile, access.array) for access in profile.accesses):
+    if _atomics_on_floats(profile):
         found.append("atomics on floats")
     if work.special > _MANY_SPECIAL * max(work.instructions, 1):
         found.append("many transcendental functions")
     return found
 
 
-def _floats(profile: Profile, array: str) -> bool:
-    """Tell whether an argument holds floats; an array of another name may."""
-    remembered = profile.remembered
-    if remembered is None:
-        return False
-    parameters = [one.name for one in remembered.kernel.launcher.parameters]
-    given = dict(zip(parameters, remembered.arguments, strict=False))
-    kind = getattr(given.get(array.partition("[")[0]), "dtype", None)
-    return kind is not None and np.issubdtype(kind, np.floating)
+def _atomics_on_floats(profile: Profile) -> bool:
+    """Tell whether there are atomics on an array of floats, or of records that have some."""
+    updated = {access.array for access in profile.accesses if access.op == "atomic"}
+    launch = launch_of(profile) if updated else None
+    segments = launch.segments() if launch else []
+    kinds = [array.dtype for one in segments for array in one.arrays if array.name in updated]
+    return any("float" in kind or "'<f" in kind for kind in kinds)

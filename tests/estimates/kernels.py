@@ -126,3 +126,31 @@ def swap_own(out):
 @cuda.jit
 def sum_blocks(x, out):
     cuda.atomic.add(out, cuda.blockIdx.x, x[cuda.grid(1)])
+
+
+floats_captured = cuda.to_device(np.zeros(1, np.float32))
+
+
+@cuda.jit
+def sum_captured(x):
+    cuda.atomic.add(floats_captured, 0, x[cuda.grid(1)])
+
+
+@cuda.jit
+def sum_in_a_tuple(x, pair):
+    cuda.atomic.add(pair[1], 0, x[cuda.grid(1)])
+
+
+@cuda.jit
+def sum_shared(x, out):
+    total = cuda.shared.array(1, np.float32)
+    total[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(total, 0, x[cuda.grid(1)])
+    cuda.syncthreads()
+    out[cuda.grid(1)] = total[0]
+
+
+@cuda.jit
+def sum_in_a_record(x, records):
+    cuda.atomic.add(records["total"], 0, x[cuda.grid(1)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import errors, gpu_code
+from gpukit import cuda, errors, gpu_code
 from gpukit.estimates import MACHINES, machine_code, published, refuse
 from gpukit.kernels import convert
 from gpukit.kernels.matmul import tensor_tf32
@@ -233,6 +233,30 @@ def test_the_band_is_wide_and_says_why(kernel, arguments, why):
     found = gpukit.estimate(kernel)[157, 128](*arguments())
     assert why in found.wide
     assert "the band is wide" in str(found)
+
+
+def one(kind=np.float32):
+    return np.zeros(1, kind)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "others"),
+    [
+        (kernels.sum_floats, lambda: [cuda.InOut(one())]),
+        (kernels.sum_captured, list),
+        (kernels.sum_in_a_tuple, lambda: [(one(np.int32), one())]),
+        (kernels.sum_shared, lambda: [floats(256)]),
+        (kernels.sum_in_a_record, lambda: [one([("total", np.float32), ("n", np.int32)])]),
+    ],
+)
+def test_atomics_on_floats_are_found_wherever_the_array_is(kernel, others):
+    assert "atomics on floats" in gpukit.estimate(kernel)[4, 64](floats(256), *others()).wide
+
+
+def test_atomics_on_integers_beside_floats_do_not_widen_the_band():
+    x = np.ones(256, np.int32)
+    found = gpukit.estimate(kernels.sum_in_a_tuple)[4, 64](x, (floats(), one(np.int32)))
+    assert "atomics on floats" not in found.wide
 
 
 def test_few_warps_widen_the_band():
