@@ -43,7 +43,7 @@ if str(ROOT) not in sys.path:  # run by its path, from anywhere
 
 from benchmarks import calibrate_parts as parts  # noqa: E402
 from benchmarks import calibrate_tables as tables  # noqa: E402
-from benchmarks.microbenchmarks import FAMILIES  # noqa: E402
+from benchmarks.microbenchmarks import GROUPS  # noqa: E402
 from gpukit import target  # noqa: E402
 from gpukit.estimates import gpus  # noqa: E402
 
@@ -76,8 +76,8 @@ class Run:
             self.turn = Path(folder) / "turn"
             with ThreadPoolExecutor(max(1, jobs)) as pool:
                 predicted = [pool.submit(self.part, "predictions", name) for name in kernels]
-                for family in FAMILIES:
-                    self.part("microbenchmarks", family)
+                for group in GROUPS:
+                    self.part("microbenchmarks", group)
                 for one in predicted:
                     one.result()
             self.hash()

@@ -19,7 +19,7 @@ import numpy as np
 import gpukit
 from benchmarks import calibrate_tables as tables
 from benchmarks import gpu_times
-from benchmarks.microbenchmarks import FAMILIES, Scale
+from benchmarks.microbenchmarks import GROUPS, Scale
 from gpukit import cuda, target
 from gpukit.bench import gpu, timing
 from gpukit.bench.cases import CASES
@@ -97,12 +97,10 @@ def environment() -> Iterator[Event]:
     yield {"environment": found}
 
 
-def microbenchmarks(
-    family: str, machine: Machine, turn: Path, *, rehearse: bool
-) -> Iterator[Event]:
-    """Check and time the microbenchmarks of a family."""
+def microbenchmarks(group: str, machine: Machine, turn: Path, *, rehearse: bool) -> Iterator[Event]:
+    """Check and time the microbenchmarks of a group."""
     elapsed = _elapsed(rehearse=rehearse)
-    for one in FAMILIES[family](Scale.of(machine, small=rehearse)):
+    for one in GROUPS[group](Scale.of(machine, small=rehearse)):
         if mistake := one.mistake():
             yield {"wrong": {one.name: mistake}}
             continue

@@ -5,9 +5,10 @@
 Launches the kernels of `published_kernels` and `published_reductions` at the published sizes,
 counts some of their blocks with `gpukit.profile`, and compares estimates with the times in
 `data/published_times.json`.
-`--fit` fits the three constants of the model on one table, and again for the table that leaves one
-out. `--write` regenerates docs/estimates.md and gpukit/estimates/published.json, from which
-`Estimate.tested` is read. Takes about three minutes and 2 GB of memory.
+Always fits the three constants of the model on all tables but one, for each; `--fit` also fits
+those of the model itself, on one table. `--write` regenerates docs/estimates.md and
+gpukit/estimates/published.json, from which `Estimate.tested` is read. Takes about a minute and 2 GB
+of memory.
 """
 
 from __future__ import annotations

@@ -340,7 +340,7 @@ def _chase(name: str, modelled: float, kernel: Any, n: int, stride: int, rounds:
     return Benchmark(name, "cycles", amount, modelled, work, out, right)
 
 
-FAMILIES: dict[str, Callable[[Scale], list[Benchmark]]] = {
+GROUPS: dict[str, Callable[[Scale], list[Benchmark]]] = {
     "clock": clock,
     "global loads": global_loads,
     "shared loads": shared_loads,

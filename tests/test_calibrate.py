@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import calibrate, calibrate_parts, calibrate_tables, microbenchmarks
-from benchmarks.microbenchmarks import FAMILIES, Scale
+from benchmarks.microbenchmarks import GROUPS, Scale
 from gpukit.bench import cases
 from gpukit.estimates import gpus, model, published
 
@@ -70,26 +70,26 @@ def made_up(constants=TRUE, kernels=tuple(calibrate_parts.KERNELS)):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_microbenchmarks_give_the_right_results(family):
+@pytest.mark.parametrize("group", GROUPS)
+def test_microbenchmarks_give_the_right_results(group):
     scale = dataclasses.replace(Scale.of(H100, small=True), rounds=34)  # addresses change at 32
-    assert {one.name: one.mistake() for one in FAMILIES[family](scale) if one.mistake()} == {}
+    assert {one.name: one.mistake() for one in GROUPS[group](scale) if one.mistake()} == {}
 
 
 def test_a_microbenchmark_with_another_result_is_wrong():
-    (one,) = FAMILIES["launches"](Scale.of(H100, small=True))
+    (one,) = GROUPS["launches"](Scale.of(H100, small=True))
     wrong = dataclasses.replace(one, expected=np.zeros(32, np.float32))
     assert wrong.mistake() == "32 of 32 results are wrong"
 
 
 def test_names_of_microbenchmarks_differ():
     small = Scale.of(H100, small=True)
-    names = [one.name for make in FAMILIES.values() for one in make(small)]
+    names = [one.name for make in GROUPS.values() for one in make(small)]
     assert len(set(names)) == len(names)
 
 
 def test_a_microbenchmark_as_fast_as_the_model_gives_the_figure_of_the_model():
-    one = FAMILIES["shared loads"](Scale.of(H100, small=True))[0]
+    one = GROUPS["shared loads"](Scale.of(H100, small=True))[0]
     seconds = one.amount / (one.model * H100.clock)
     assert microbenchmarks.figure(one.unit, one.amount / seconds, H100.clock) == pytest.approx(1)
     assert microbenchmarks.figure("cycles", 1e6, 1.5e9) == 1500

@@ -63,8 +63,8 @@ def shown(shape: tuple[int, int, int]) -> str:
 def rows(estimate: Estimate) -> list[tuple[str, str]]:
     """Return the times and what limits them, as labels and texts."""
     if estimate.likely is None or estimate.worst is None:
-        floor = "none" if estimate.floor is None else f"{seconds(estimate.floor)}, and no more"
-        return [("floor", floor), ("refused", f"no likely time: {estimate.refused}")]
+        floor = "none" if estimate.floor is None else seconds(estimate.floor)
+        return [("floor", f"{floor}; no likely time"), ("refused", estimate.refused)]
     band = f"floor {seconds(estimate.floor)}, worst {seconds(estimate.worst)}"
     found = [("likely", f"{seconds(estimate.likely)} ({band})"), ("limit", estimate.bound)]
     if after := estimate.help():

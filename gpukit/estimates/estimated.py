@@ -11,7 +11,7 @@ from gpukit.estimates import as_html, as_text, model, published
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
 
-# Below this factor the next limit is not worth a word.
+# Below this factor `help` does not name the next limit.
 WORTH_SAYING = 1.2
 SOURCE, SASS = "source", "SASS"
 

@@ -3,8 +3,8 @@
 SMs, boost clock and bandwidth are those of data sheets, or of deviceQuery as the published logs
 print it. Load/store units and lanes per SM are those of NVIDIA's white papers: Turing, GA10x and
 Ada have 16 load/store units, V100, A100 and H100 32. L2 bytes per cycle: V100 2048, A100 5120
-(white papers), others 32 per slice (64 on Ada). Latencies and the fraction of the DRAM bandwidth
-that a copy reaches are in `model`.
+(white papers), H100 and H200 taken for those of the A100, others 32 per slice (64 on Ada).
+Latencies and the fraction of the DRAM bandwidth that a copy reaches are in `model`.
 """
 
 from __future__ import annotations

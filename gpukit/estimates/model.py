@@ -219,7 +219,7 @@ def _memory(work: Work, machine: Machine, repeated: bool) -> dict[str, float]:
 
 
 def _floor(work: Work, machine: Machine) -> float:
-    """Return what no compiler and no luck undercuts."""
+    """Return a lower bound of the time, for code of any compiler and a warm L2."""
     used = cycles(work, machine)
     certain = [used["float32"], used["float64"]]
     for name in ("load/store units", "L1 lines", "shared-memory wavefronts"):

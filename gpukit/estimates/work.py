@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 OPS = ("load", "store", "atomic")
 SECTOR, WARP = 32, 32
-# Machine instructions of a statement: the operation, and its share of addresses and of the loop.
+# Machine instructions of a statement: the operation, and its part of addresses and of the loop.
 A_STATEMENT = 3
 # Machine instructions of a division of integers by what is not a constant.
 A_DIVISION = 20
