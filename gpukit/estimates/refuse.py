@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from gpukit.compiler import intrinsics
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
-from gpukit.estimates.work import launch_of
 
 if TYPE_CHECKING:
     from gpukit.checked.instrumented import Launch
@@ -43,8 +42,7 @@ def reason(profile: Profile, kernel: Any) -> str:
     """Return why a launch has no likely time on any GPU; "" if it has one."""
     if found := unknown(kernel):
         return found
-    launch = launch_of(profile)
-    if launch is not None and waits_for_blocks(launch):
+    if profile.remembered is not None and profile.remembered.instrumentation.waits:
         return _WAITS
     for access in profile.accesses:
         if access.space == "global" and access.pattern and _random(access.pattern):
@@ -124,17 +122,13 @@ def uncertain(profile: Profile, work: Work, machine: Machine, times: Times) -> l
         found.append("the launch takes less than 10 us")
     if work.blocks * work.warps < machine.gpu.partitions * machine.gpu.sms:
         found.append("there are fewer warps than schedulers")
-    if _atomics_on_floats(profile):
+    if any(access.op == "atomic" and _floats(access.dtype) for access in profile.accesses):
         found.append("atomics on floats")
     if work.special > _MANY_SPECIAL * max(work.instructions, 1):
         found.append("many transcendental functions")
     return found
 
 
-def _atomics_on_floats(profile: Profile) -> bool:
-    """Tell whether there are atomics on an array of floats, or of records that have some."""
-    updated = {access.array for access in profile.accesses if access.op == "atomic"}
-    launch = launch_of(profile) if updated else None
-    segments = launch.segments() if launch else []
-    kinds = [array.dtype for one in segments for array in one.arrays if array.name in updated]
-    return any("float" in kind or "'<f" in kind for kind in kinds)
+def _floats(dtype: str) -> bool:
+    """Tell whether elements are floats, or records that have some."""
+    return "float" in dtype or "'<f" in dtype

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gpukit.checked.instrumented import Launch
-from gpukit.cpu.launch import configure
 from gpukit.estimates import loops
 from gpukit.estimates.model import Work
 
@@ -78,21 +76,12 @@ def of_source(profile: Profile) -> Work:
     )
 
 
-def launch_of(profile: Profile) -> Launch | None:
-    """Return the launch that was profiled, to ask its compiled kernel; None if it is not known."""
-    remembered = profile.remembered
-    if remembered is None:
-        return None
-    shape = configure.Configuration(profile.grid, profile.block, 0, profile.shared_dynamic)
-    return Launch(remembered.kernel, shape, remembered.arguments, "every")
-
-
 def local_words(profile: Profile) -> int:
     """Return the words of the local arrays of a thread."""
-    launch = launch_of(profile) if profile.total.values.get("local_requests") else None
-    if launch is None:
+    remembered = profile.remembered
+    if remembered is None or not profile.total.values.get("local_requests"):
         return 0
-    own = [one for one in launch.compiled.instrumentation.segments if one["space"] == "local"]
+    own = [one for one in remembered.instrumentation.segments if one["space"] == "local"]
     return int(sum(one["itemsize"] * math.prod(one["shape"]) for one in own)) // 4
 
 

@@ -94,6 +94,14 @@ def test_records_are_as_before_where_blocks_are_left_out():
     assert (pairs == np.ones(3, pairs.dtype)).all()
 
 
+def test_an_estimate_compiles_no_other_form_of_a_kernel_than_a_profile():
+    kernel, x = cuda.jit(kernels.add.py_func), floats()
+    gpukit.profile(kernel)[157, 128](x, x, x)
+    forms = set(kernel.launcher.compiled)
+    gpukit.estimate(kernel)[157, 128](x, x, x)
+    assert set(kernel.launcher.compiled) == forms
+
+
 def test_help_names_the_next_limit_and_the_factor():
     a = np.ones((512, 512), np.float32)
     found = gpukit.estimate(kernels.matmul)[(32, 32), (16, 16)](a, a.copy(), a.copy())

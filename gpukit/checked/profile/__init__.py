@@ -38,7 +38,7 @@ class Access:
     """One access in the source: its line, its array, and the cost of all its requests.
 
     `worst` is the largest number of sectors (global) or the conflict degree (shared) of a request,
-    `array_bytes` the size of the array in global memory, else 0.
+    `array_bytes` the size of the array in global memory, else 0, `dtype` that of its elements.
     """
 
     line: int
@@ -50,6 +50,7 @@ class Access:
     worst: int
     counts: Counts
     array_bytes: int = 0
+    dtype: str = ""
     pattern: Pattern | None = field(default=None, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -273,7 +274,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
         shape.shared,
         [],
         profile_source.called(places, text),
-        profile_occupancy.Remembered(launch.kernel, launch.arguments),
+        profile_occupancy.Remembered(launch.kernel, launch.arguments, compiled.instrumentation),
     )
 
 
@@ -333,8 +334,9 @@ def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Acce
     size, worst = int(row[checker_state.S_SIZE]), int(row[checker_state.S_WORST])
     array_bytes = segment.end - segment.begin if segment and segment.space == "global" else 0
     pattern = profile_pattern.of_row(row, segment, place.what, place.line)
+    dtype = segment.array_named(place.array).dtype if segment else ""
     return Access(
-        place.line, place.what, name, space, op, size, worst, counts, array_bytes, pattern
+        place.line, place.what, name, space, op, size, worst, counts, array_bytes, dtype, pattern
     )
 
 

@@ -10,17 +10,27 @@ import numpy as np
 from gpukit import gpu_code
 from gpukit.checked import occupancy
 from gpukit.checked.gpus import CAPABILITIES
+from gpukit.compiler.pipeline import Instrumentation
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
 
 
 class Remembered:
-    """A kernel and what a compile needs of its arguments, without their memory."""
+    """A kernel and what a compile needs of its arguments, without their memory.
 
-    def __init__(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+    `instrumentation` is that of the profile.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        arguments: tuple[Any, ...],
+        instrumentation: Instrumentation | None = None,
+    ) -> None:
         self.kernel = kernel
         self.arguments = tuple(map(_small, arguments))
+        self.instrumentation = instrumentation or Instrumentation()
         self.measured: dict[tuple[int, int], gpu_code.Code] = {}
 
     def measure(self) -> None:
