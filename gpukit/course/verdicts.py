@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -86,7 +87,16 @@ def condition(rows: list[Row]) -> str:
     found = [row.mismatch for row in rows if row.mismatch is not None]
     said = [mismatch.condition for mismatch in found if mismatch.total >= MANY]
     said = said or [mismatch.condition for mismatch in found]
-    return next((words for words in said if words and 2 * said.count(words) > len(said)), "")
+    kinds = [re.sub(r"[-+.\d]+", "", words) for words in said]  # bounds differ from case to case
+    last = reversed([*zip(said, kinds, strict=True)])  # larger cases come last
+    return next((words for words, k in last if words and 2 * kinds.count(k) > len(kinds)), "")
+
+
+def condition_of_one(rows: list[Row]) -> str:
+    """Say which values the wrong elements have in the largest case that has a condition."""
+    found = [(r.mismatch.total, r) for r in rows if r.mismatch is not None and r.mismatch.condition]
+    _, row = max(found, key=lambda one: one[0], default=(0, None))
+    return f"With {row.sizes}: {row.mismatch.condition}" if row and row.mismatch else ""
 
 
 def multiples(rows: list[Row], said: str) -> list[str]:

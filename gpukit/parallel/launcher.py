@@ -228,8 +228,10 @@ def _sentence(
     process, exited = _PROCESS.search(text), _EXIT.search(text)
     number = int(process[1]) if process else -1
     found = [rank for rank, entry in enumerate(entries) if entry.process == number]
-    if len(ended) == 1:  # the banner may name one that MPICH has ended
-        found = ended
+    # The banner may name one that MPICH has ended, and those waited for the first one.
+    first = [r for r in ended if entries[r].state != board.WAITING] or ended
+    if len(first) == 1:
+        found = first
     status = int(exited[1]) if exited else code
     how = f"exited with code {status}"
     if process and status in signal.Signals.__members__.values():
