@@ -85,13 +85,20 @@ def _used(function: Any, seen: set[Any]) -> Iterator[tuple[str, Any]]:
     values += [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
     spaces = (ModuleType, *map(type, intrinsics.NAMESPACES.values()))
     for space in [value for value in values if isinstance(value, spaces)]:
-        inside = [getattr(space, name) for name in names if hasattr(space, name)]
+        inside = _inside(space, names)
         values += inside
         for inner in [value for value in inside if isinstance(value, spaces)]:
-            values += [getattr(inner, name) for name in names if hasattr(inner, name)]
+            values += _inside(inner, names)
     for value in values:
         yield intrinsics.name_of(value) or "", value
         yield from _used(getattr(value, "py_func", value), seen)
+
+
+def _inside(space: Any, names: set[str]) -> list[Any]:
+    """Return what a namespace holds by these names; modules warn about some that they have not."""
+    if isinstance(space, ModuleType):
+        return [vars(space)[name] for name in names if name in vars(space)]
+    return [getattr(space, name) for name in names if hasattr(space, name)]
 
 
 def _names(code: CodeType) -> Iterator[str]:
