@@ -23,6 +23,7 @@ from benchmarks.microbenchmarks import GROUPS, Scale
 from gpukit import cuda, target
 from gpukit.bench import gpu, timing
 from gpukit.bench.cases import CASES
+from gpukit.bench.estimated import limits
 from gpukit.bench.register import Launch, Sizes, parts_of
 from gpukit.estimates import estimated, machine_code, published, refuse
 from gpukit.estimates.gpus import Machine
@@ -112,14 +113,9 @@ def microbenchmarks(group: str, machine: Machine, turn: Path, *, rehearse: bool)
 
 def predictions(name: str, machine: Machine, *, rehearse: bool) -> Iterator[Event]:
     """Estimate a kernel at its sizes, from the source and from machine code. Runs on the CPU."""
-    # Grids that follow the device are those of the GPU.
-    vars(cuda.get_current_device()).update(
-        MULTIPROCESSOR_COUNT=machine.gpu.sms,
-        MAX_THREADS_PER_MULTIPROCESSOR=32 * machine.gpu.warps_per_sm,
-        MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=machine.gpu.shared_per_sm,
-    )
     for chosen in sizes(name, rehearse=rehearse):
-        parts = list(parts_of(CASES[name].of(*chosen).ours))
+        with target.planned_for(limits(machine.name)):  # grids that follow the device
+            parts = list(parts_of(CASES[name].of(*chosen).ours))
         bases = [_predicted(name, parts, machine, sass=False)]
         if machine_code.available():
             bases.append(_predicted(name, parts, machine, sass=True))

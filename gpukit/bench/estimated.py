@@ -20,13 +20,12 @@ from gpukit import errors, estimates, status, target
 from gpukit.bench import recorded
 from gpukit.bench.register import BenchError
 from gpukit.checked.command import observing
-from gpukit.estimates import MACHINES, Estimate, refuse
+from gpukit.estimates import MACHINES, Estimate, gpus, refuse
 from gpukit.estimates.as_text import seconds as short
 from gpukit.estimates.estimated import added
 from gpukit.kernels import vector
 
 VARIABLE = "GPUKIT_GPU"
-USUAL = "RTX 3080"
 # Seconds of processor time after which no estimate of a table begins. A kernel that is counted for
 # the first time is compiled with its counters, which takes up to seconds, and cannot be stopped.
 LIMIT = 2.0
@@ -130,7 +129,7 @@ def choose_gpu(name: str, *, seconds: float = LIMIT) -> None:
 
 def chosen() -> str:
     """Return the name of the reader's GPU; raises BenchError if GPUKIT_GPU names no known one."""
-    return _Choice.gpu or known(os.environ.get(VARIABLE) or USUAL, VARIABLE)
+    return _Choice.gpu or known(os.environ.get(VARIABLE) or gpus.USUAL, VARIABLE)
 
 
 def known(name: str, asker: str) -> str:
@@ -139,11 +138,10 @@ def known(name: str, asker: str) -> str:
     >>> known("rtx3060", "choose_gpu")
     'RTX 3060'
     """
-    spelt = {one.replace(" ", "").lower(): one for one in MACHINES}
-    wanted = str(name).replace(" ", "").lower()
-    if wanted in spelt:
-        return spelt[wanted]
-    close = difflib.get_close_matches(wanted, spelt, n=1)
+    if machine := gpus.named(name):
+        return machine.name
+    spelt = {gpus.spelt(one): one for one in MACHINES}
+    close = difflib.get_close_matches(gpus.spelt(name), spelt, n=1)
     guess = f"Did you mean {spelt[close[0]]!r}? " if close else ""
     raise BenchError(
         f"{asker}: expected a GPU, got {name!r}. {guess}Available: {', '.join(MACHINES)}."

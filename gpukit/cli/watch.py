@@ -97,7 +97,7 @@ def estimate(arguments: argparse.Namespace) -> int:
     """Run a script and print what the named GPUs would need for its launches."""
     from gpukit import estimates
 
-    names = arguments.gpu or ["RTX 3080"]
+    names = arguments.gpu or [estimates.USUAL]
     with (
         estimates.estimating(names, repeated=arguments.repeated) as found,
         output_aside(arguments.json),

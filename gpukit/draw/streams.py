@@ -91,7 +91,7 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
     unit, name = (1e-3, "ms") if last < 1 else (1.0, "s")
     tasks = list(dict.fromkeys(task for task, *_ in rows))
     fills = {task: _TASKS[k % len(_TASKS)] for k, task in enumerate(tasks)}
-    waits = False
+    waits = any(_waited(arrived, start, last) for _, _, arrived, start, _ in rows)
     with style.house():
         height = sum(0.3 * len(panel) + 0.7 for panel in panels.values()) + 1.1
         sizes = [len(panel) + 1.2 for panel in panels.values()]
@@ -100,23 +100,9 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
         )
         for ax, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
             for row, calls in enumerate(panel.values()):
-                for task, number, arrived, start, end in calls:
-                    wide, shown = (end - start) / unit, end - start > 0.018 * last
-                    look: dict[str, Any] = {"fc": fills[task], "ec": style.INK}
-                    edge = 0.7 if end - start > 0.004 * last else 0
-                    drawn = max(wide, 0.0025 * last / unit)  # a short call is visible, too
-                    box = Rectangle((start / unit, row - 0.4), drawn, 0.8, lw=edge, **look)
-                    ax.add_patch(box)
-                    if shown:
-                        words: Any = {"ha": "center", "va": "center", "fontsize": 8}
-                        ax.text(start / unit + wide / 2, row, f"{number}", **words)
-                    if start - arrived > 0.002 * last:
-                        waits = True
-                        corner = (arrived / unit, row - 0.16)
-                        strip = Rectangle(corner, (start - arrived) / unit, 0.32, zorder=0, **_WAIT)
-                        ax.add_patch(strip)
-                        mark = [arrived / unit] * 2
-                        ax.plot(mark, [row + 0.3, row + 0.48], color=style.INK, lw=1)
+                for task, number, *times in calls:
+                    arrived, start, end = (t / unit for t in times)
+                    _draw(ax, row, number, fills[task], (arrived, start, end), last / unit)
             ax.set_title(heading, fontsize=11)
             ax.set_xlim(0, last / unit * 1.01)
             ax.set_ylim(len(panel) - 0.4, -0.6)
@@ -130,6 +116,28 @@ def task_chart(panels: Mapping[str, Mapping[str, Calls]], *, title: str) -> Figu
         keys = [Patch(fc=fills[task], ec=style.INK, label=task) for task in tasks]
         style.legend(fig, handles=[*keys, *([Patch(label="waits", **_WAIT)] * waits)], ncols=6)
     return fig
+
+
+def _waited(arrived: float, start: float, last: float) -> bool:
+    return start - arrived > 0.002 * last
+
+
+def _draw(
+    axes: Any, row: int, number: int, fill: str, times: tuple[float, float, float], last: float
+) -> None:
+    """Draw a call and its wait; all times, and that of the last end, are in units of the axis."""
+    arrived, start, end = times
+    wide = end - start
+    drawn = max(wide, 0.0025 * last)  # a short call is visible, too
+    edge = 0.7 if wide > 0.004 * last else 0
+    look: dict[str, Any] = {"fc": fill, "ec": style.INK, "lw": edge}
+    axes.add_patch(Rectangle((start, row - 0.4), drawn, 0.8, **look))
+    if wide > 0.018 * last:
+        axes.text(start + wide / 2, row, f"{number}", ha="center", va="center", fontsize=8)
+    if _waited(arrived, start, last):
+        strip = Rectangle((arrived, row - 0.16), start - arrived, 0.32, zorder=0, **_WAIT)
+        axes.add_patch(strip)
+        axes.plot([arrived] * 2, [row + 0.3, row + 0.48], color=style.INK, lw=1)
 
 
 def task_chart_in_words(panels: Mapping[str, Mapping[str, Calls]]) -> str:

@@ -14,12 +14,13 @@ from gpukit import errors
 from gpukit.checked import profile as profiles
 from gpukit.checked.command import Command, observing
 from gpukit.checked.instrumented import Launch
+from gpukit.checked.profile import blocks as profile_blocks
 from gpukit.estimates import gpus, machine_code, model, published, refuse, work
 from gpukit.estimates.estimated import SASS, SOURCE, Estimate, Estimates, added
-from gpukit.estimates.gpus import MACHINES, Machine
+from gpukit.estimates.gpus import MACHINES, USUAL, Machine
 from gpukit.gpu_code import Code
 
-__all__ = ["MACHINES", "Estimate", "Estimates", "estimate", "estimating"]
+__all__ = ["MACHINES", "USUAL", "Estimate", "Estimates", "estimate", "estimating"]
 
 # Launches of up to MOST_BLOCKS blocks run whole; of larger ones, BLOCKS blocks run.
 MOST_BLOCKS, BLOCKS = 64, 32
@@ -30,7 +31,7 @@ _GOLDEN = 0.6180339887
 
 def estimate(
     kernel: Any,
-    gpu: str | Sequence[str] = "RTX 3080",
+    gpu: str | Sequence[str] = USUAL,
     *,
     repeated: bool = False,
     blocks: int | None = None,
@@ -78,7 +79,7 @@ def _machines(gpu: Any) -> list[Machine]:
     if not isinstance(gpu, Iterable):
         raise errors.ArgumentError(
             f"estimate: expected gpu to be a name or a list of names, got {gpu!r}. "
-            'Name one, such as "RTX 3080".'
+            f'Name one, such as "{USUAL}".'
         )
     machines = [gpus.find(name) for name in gpu]
     if not machines:
@@ -126,7 +127,7 @@ def _counted(
     if shape.blocks <= most:
         return profiles.run(kernel, shape, arguments)
     launch = Launch(kernel, shape, arguments, "every")
-    if refuse.waits_for_blocks(launch):
+    if profile_blocks.why_all(launch):
         return profiles.run(kernel, shape, arguments)
     restore = _saved(launch)
     try:
@@ -181,25 +182,27 @@ def _estimated(
 ) -> list[Estimate]:
     """Return the estimate of a launch for each GPU; all code is compiled at once."""
     codes = machine_code.of(counted, machines) if sass else {}
+    asked, refused = work.of_source(counted), refuse.reason(counted, kernel)
     return [
-        _for_machine(counted, kernel, machine, repeated, codes.get(machine.gpu.capability))
-        for machine in machines
+        _for_machine(counted, asked, refused, one, repeated, codes.get(one.gpu.capability))
+        for one in machines
     ]
 
 
 def _for_machine(
-    counted: profiles.Profile, kernel: Any, machine: Machine, repeated: bool, code: Code | None
+    counted: profiles.Profile,
+    asked: model.Work,
+    refused: str,
+    machine: Machine,
+    repeated: bool,
+    code: Code | None,
 ) -> Estimate:
-    asked, basis, refused = work.of_source(counted), SOURCE, ""
+    basis = SOURCE
     if code is not None:
         asked, basis = machine_code.refined(asked, counted, code), SASS
-        refused = machine_code.refused(code)
+        refused = machine_code.refused(code) or refused
     times = model.times(asked, machine, repeated=repeated)
-    refused = (
-        refused
-        or refuse.reason(counted, kernel)
-        or refuse.untested(machine, bool(published.tested(machine)))
-    )
+    refused = refused or refuse.untested(machine, bool(published.tested(machine)))
     runs = times.resident > 0
     if not runs:
         refused = "an SM cannot hold a block of this launch"

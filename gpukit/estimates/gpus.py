@@ -109,18 +109,27 @@ _ALL = (
     _machine(known.find("RTX 4090"), 48 * 2 * _SLICE),
 )
 MACHINES = {machine.name: machine for machine in _ALL}
+USUAL = "RTX 3080"  # where nobody names one
+
+
+def spelt(name: str) -> str:
+    """Return a name without what does not tell GPUs apart: case and spaces."""
+    return str(name).replace(" ", "").lower()
+
+
+def named(name: str) -> Machine | None:
+    """Return a GPU by its name, ignoring case and spaces; None for an unknown one."""
+    return next((one for one in _ALL if spelt(one.name) == spelt(name)), None)
 
 
 def find(name: str) -> Machine:
-    """Return a GPU by its name, ignoring case and spaces.
+    """Return a GPU by its name as `named` does, or raise UnknownGpu.
 
     >>> find("rtx3080").gpu.sms
     68
     """
-    wanted = str(name).replace(" ", "").lower()
-    for machine in MACHINES.values():
-        if machine.name.replace(" ", "").lower() == wanted:
-            return machine
+    if machine := named(name):
+        return machine
     raise UnknownGpu(f"estimate: expected a GPU of {', '.join(MACHINES)}, got {name!r}.")
 
 

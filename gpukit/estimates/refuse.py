@@ -12,7 +12,6 @@ from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
 
 if TYPE_CHECKING:
-    from gpukit.checked.instrumented import Launch
     from gpukit.checked.profile import Profile
     from gpukit.checked.profile.pattern import Pattern
 
@@ -53,11 +52,6 @@ def reason(profile: Profile, kernel: Any) -> str:
 def unknown(kernel: Any) -> str:
     """Return what a kernel uses that the model has no rate for; "" for others. Runs nothing."""
     return min(_unknown(kernel), default="")
-
-
-def waits_for_blocks(launch: Launch) -> bool:
-    """Tell whether blocks of a launch may wait for each other, so that all must run."""
-    return bool(launch.compiled.whole_grid or launch.compiled.instrumentation.waits)
 
 
 def _unknown(kernel: Any) -> Iterator[str]:

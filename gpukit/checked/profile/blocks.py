@@ -9,11 +9,17 @@ from typing import Any
 from gpukit import errors
 
 
+def why_all(launch: Any) -> str:
+    """Return why all blocks of a launch must run: they wait for each other; "" if they need not."""
+    if launch.compiled.whole_grid:
+        return "synchronizes the grid"
+    return "waits for other blocks" if launch.compiled.instrumentation.waits else ""
+
+
 def chosen(launch: Any, blocks: Any) -> list[int]:
     """Return the linear indices of the blocks to run, ascending; raise ArgumentError."""
     name, total = launch.kernel.py_func.__name__, launch.shape.blocks
-    if launch.compiled.whole_grid or launch.compiled.instrumentation.waits:
-        why = "synchronizes the grid" if launch.compiled.whole_grid else "waits for other blocks"
+    if why := why_all(launch):
         raise errors.ArgumentError(
             f"profile: expected no blocks= for {name}, got {blocks!r}: it {why}, so all of its "
             "blocks must run. Leave blocks= out, and launch a smaller grid if that takes too long."
