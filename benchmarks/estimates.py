@@ -60,8 +60,10 @@ class Case:
             model.times(work, machine, constants, repeated=self.repeated) for work in self.works
         ]
         longest = max(times, key=lambda one: one.likely)
-        sums = (sum(getattr(t, name) for t in times) for name in ("floor", "likely", "worst"))
-        return model.Times(*sums, longest.bound)
+        floor, likely, worst = (
+            sum(getattr(t, name) for t in times) for name in ("floor", "likely", "worst")
+        )
+        return model.Times(floor, likely, worst, longest.bound)
 
     def off(self, constants: Any = None) -> float:
         """Return the factor, 1 or more, by which the likely time is off."""
@@ -290,7 +292,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = cases(counted())
     if options.fit:
         model.FITTED = fit([case for case in found if case.table == FITTED_ON])
-    record = {"constants": vars(model.FITTED), "fitted_on": FITTED_ON, "tables": by_table(found)}
+    record: dict[str, Any] = {
+        "constants": vars(model.FITTED),
+        "fitted_on": FITTED_ON,
+        "tables": by_table(found),
+    }
     sections = {
         "figures": figures(found),
         "tables": tables(found),

@@ -80,13 +80,13 @@ def kernel(name: str) -> Any:
     function = FUNCTIONS[name][0]
 
     @cuda.jit
-    def one_kernel(x, out):  # type: ignore[no-untyped-def]
+    def one_kernel(x, out):
         i = cuda.grid(1)
         if i < out.shape[0]:
             out[i] = function(x[i])
 
     @cuda.jit
-    def two_kernel(x, y, out):  # type: ignore[no-untyped-def]
+    def two_kernel(x, y, out):
         i = cuda.grid(1)
         if i < out.shape[0]:
             out[i] = function(x[i], y[i])
@@ -113,7 +113,7 @@ def pairs(count: int) -> Iterator[tuple[Array, Array]]:
 
 
 @numba.njit(error_model="numpy")
-def worst(found, right):  # type: ignore[no-untyped-def]  # pragma: no cover
+def worst(found, right):  # pragma: no cover
     """Return the largest error and the largest distance from the correctly rounded value.
 
     Both are in units in the last place, each followed by its index. A NaN in place of a number and

@@ -249,7 +249,7 @@ class Positions(torch.nn.Module):
 def _states(kind: type[torch.nn.Module]) -> Callable[[Any], torch.nn.Module]:
     """Return a function that makes a recurrent module which returns only its hidden states."""
 
-    class Layer(kind):  # type: ignore[misc, valid-type]
+    class Layer(kind):
         def forward(self, x: Any) -> Any:
             return super().forward(x)[0]
 

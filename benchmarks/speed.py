@@ -28,7 +28,7 @@ if __name__ == "__main__":
 
 import numpy as np
 
-from gpukit import cuda
+from gpukit import cuda, estimates
 from gpukit.bench import cases, estimated, launches, register, rivals, timing
 
 KERNELS = (
@@ -174,7 +174,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--torch", action="store_true", help="add PyTorch")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--clock", choices=harness.CLOCKS, default="wall", help="processor if busy")
-    parser.add_argument("--gpu", default=estimated.USUAL, help="of the last column")
+    parser.add_argument("--gpu", default=estimates.USUAL, help="of the last column")
     parser.add_argument("--estimates", action="store_true", help="renew the last column alone")
     options = parser.parse_args(arguments)
     gpu = estimated.known(options.gpu, "speed")

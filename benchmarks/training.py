@@ -263,7 +263,7 @@ def kernels(step: Step, count: int = 5) -> dict[str, float]:
     def observe(kernel: Any, shape: Any, arguments: Any) -> None:
         start = time.process_time()
         kernel.launcher.run_plain(shape, arguments)
-        taken[kernel.py_func.__name__.removesuffix("_kernel")] += time.process_time() - start  # type: ignore[assignment]
+        taken[kernel.py_func.__name__.removesuffix("_kernel")] += time.process_time() - start
 
     before = launcher.observe_launches(observe)
     start = time.process_time()

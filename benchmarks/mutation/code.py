@@ -89,7 +89,7 @@ class Code:
 
     def walk(self, *kinds: type) -> Iterator[Any]:
         """Yield the nodes of these kinds, in the order of the text."""
-        found = [n for s in self.body for n in ast.walk(s) if isinstance(n, kinds)]
+        found: list[Any] = [n for s in self.body for n in ast.walk(s) if isinstance(n, kinds)]
         yield from sorted(found, key=lambda n: (n.lineno, n.col_offset, n.end_lineno or 0))
 
     def blocks(self) -> Iterator[list[ast.stmt]]:
@@ -162,7 +162,7 @@ class Code:
             if isinstance(node.ctx, ast.Store) or not isinstance(node.slice, ast.Constant)
         }
 
-    def accesses(self) -> Iterator[tuple[ast.Subscript, list[ast.expr]]]:
+    def accesses(self) -> Iterator[tuple[Any, list[ast.expr]]]:
         """Yield the loads and stores of arrays, with the index for each axis."""
         for node in self.walk(ast.Subscript):
             if isinstance(node.value, ast.Name) and node.value.id not in self.tuples:

@@ -103,7 +103,7 @@ def _own_definition(code: Code, text: str) -> ast.FunctionDef:
 
     There are thousands of mutants, so the rest of the module is not parsed again.
     """
-    tree = code.tree
+    tree: Any = code.tree
     first = min(node.lineno for node in (tree, *tree.decorator_list))
     begin = sum(map(len, code.lines[: first - 1]))
     own = text[begin : code.end(tree) + len(text) - len(code.text)]

@@ -8,7 +8,8 @@ from benchmarks.plain_loops.case import Case, case, covering, floats, integers, 
 from gpukit import cuda
 
 BLOCK = 256
-PARTICLE = np.dtype([("x", "f4"), ("y", "f4"), ("vx", "f4"), ("vy", "f4")])
+FIELDS = ("x", "y", "vx", "vy")
+PARTICLE = np.dtype([(name, "f4") for name in FIELDS])
 
 
 def collatz_kernel(first, steps):
@@ -117,11 +118,11 @@ def particles_records_kernel(particles, dt):
 
 def particles_records() -> Case:
     n, dt = 1_000_003, np.float32(0.01)
-    particles, expected = np.empty(n, PARTICLE), np.empty(n, [(f, "f8") for f in PARTICLE.names])
-    for seed, name in enumerate(PARTICLE.names, 7):
+    particles, expected = np.empty(n, PARTICLE), np.empty(n, [(f, "f8") for f in FIELDS])
+    for seed, name in enumerate(FIELDS, 7):
         particles[name] = np.abs(floats(n, seed=seed))
-    moved = _moved(*(particles[name] for name in PARTICLE.names), float(dt))
-    for name, values in zip(PARTICLE.names, moved, strict=True):
+    moved = _moved(*(particles[name] for name in FIELDS), dt=float(dt))
+    for name, values in zip(FIELDS, moved, strict=True):
         expected[name] = values
     arguments = (particles, dt)
     grid = covering(BLOCK, n)

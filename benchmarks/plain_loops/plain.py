@@ -150,7 +150,7 @@ def _nested(tree: ast.FunctionDef, arrays: dict[str, str]) -> ast.FunctionDef:
         body.insert(0, *ast.parse(f"{RETURNED} = False").body)
     for place, size in (("threadIdx", "blockDim"), ("blockIdx", "gridDim")):
         for a in AXES:
-            loop = ast.parse(f"for {place}_{a} in range({size}_{a}): pass").body[0]
+            loop: Any = ast.parse(f"for {place}_{a} in range({size}_{a}): pass").body[0]
             loop.body, body = body, [loop]
     head = [f"{', '.join(f'{name}_{a}' for a in AXES)} = {of}" for of, name in SIZES.items()]
     head += [f"{name} = {made}" for name, made in arrays.items()]
@@ -184,7 +184,7 @@ def _without_returns(body: list[ast.stmt], depth: int = 0) -> list[ast.stmt]:
 
 def _replaced(function: Any) -> tuple[ast.FunctionDef, dict[str, str]]:
     """Return the tree of a function with loop variables for CUDA's names, and its local arrays."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     tree.decorator_list.clear()
     replace = _Replace(function.__name__)
     return replace.visit(tree), replace.arrays

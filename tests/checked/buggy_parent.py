@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ ENDING = 60  # seconds that a process may take to end
 LAST = 3000  # characters kept of the output of a dead process
 
 
-def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
+def outcomes(
+    seed: int, numbers: Sequence[int], limit: int
+) -> Generator[dict[str, Any], None, None]:
     """Yield how each kernel ended; `crashed` or `hung` is true where it ended its process.
 
     A process that dies after its last kernel yields one more outcome, for that kernel `again`.

@@ -48,6 +48,6 @@ for _variant in bf16.MATMUL_VARIANTS:
 
 @of(columns.column_sum_kernel)
 def _column_sum() -> Iterator[Case]:
-    x = values(39, 35)
+    x = values(39, 67)
     right = np.stack([x[:20].sum(axis=0, dtype=np.float64), x[20:].sum(axis=0, dtype=np.float64)])
-    yield case((2, 2), (columns.WARP, columns.HEIGHT), (x,), right, 20)
+    yield case((2, 2), (columns.WIDTH, columns.HEIGHT), (x,), right, 20)

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.mutation.cases.register import Array, Case, case, of, values
 from gpukit import cuda
 from gpukit.kernels import extremes, histogram, scan
+from gpukit.kernels.scan import blocks
 
 # Indices of the extremes of the two blocks: every step of the shuffles must find one of them, and a
 # second block with wrong indices would come across the larger one of the first.
@@ -88,14 +89,14 @@ def _scan() -> Iterator[Case]:
     # Three blocks, the last one partial. Integers: their sums are exact in any order.
     for shift in (0, 1):
         x = values(549, dtype=np.uint8).astype(np.float32)
-        moved = np.pad(x, (shift, scan.BLOCK))[: 3 * scan.BLOCK].astype(np.float64)
-        sums = moved.reshape(3, scan.BLOCK).cumsum(axis=1)
+        moved = np.pad(x, (shift, blocks.BLOCK))[: 3 * blocks.BLOCK].astype(np.float64)
+        sums = moved.reshape(3, blocks.BLOCK).cumsum(axis=1)
 
         def make(x: Array = x, shift: int = shift) -> tuple[Any, ...]:
             out, totals = cuda.device_array(549, np.float32), cuda.device_array(3, np.float32)
             return x.copy(), shift, out, totals
 
-        yield Case((3, scan.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
+        yield Case((3, blocks.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
 
 
 for _variant in scan.IN_BLOCKS:
@@ -113,7 +114,7 @@ def _scan_one_pass() -> Iterator[Case]:
             flags, sums = np.zeros(4, np.int32), cuda.device_array((2, 3), np.float32)
             return x.copy(), shift, cuda.device_array(n, np.float32), flags, sums
 
-        yield Case((3, scan.BLOCK), make, {2: right, 3: np.array([2, 2, 2, 3], np.int32)})
+        yield Case((3, blocks.BLOCK), make, {2: right, 3: np.array([2, 2, 2, 3], np.int32)})
 
 
 @of(scan.COMPACT_SCATTER.kernel)
@@ -121,7 +122,7 @@ def _compact_scatter() -> Iterator[Case]:
     x, keep = values(300), values(300) > 1.2
     keep[[0, -1]] = True  # elements that a wrong guard would leave out
     places = np.cumsum(keep, dtype=np.int32) - keep
-    yield case(2, scan.BLOCK, (x, keep, places), x[keep])
+    yield case(2, blocks.BLOCK, (x, keep, places), x[keep])
 
 
 @of(histogram.histogram_atomic_kernel)

@@ -12,7 +12,7 @@ from benchmarks.mutation.cases.register import called, given, values
 from gpukit import cuda, launch
 from gpukit.bench.cases_training import RATES
 from gpukit.kernels.backprop import bias_activation, sharing
-from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
+from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient
 
 ODD = 1303  # two blocks of float4 accesses, three elements after the last four
 
@@ -42,7 +42,7 @@ def _square_sum(variant: launch.Variant) -> None:
 def _clip_scale(most: float) -> None:
     """Make the factor from more sums than a block has threads."""
     norm, scale = (cuda.device_array(1, np.float32) for _ in range(2))
-    clip.CLIP_SCALE.kernel[1, clip.BLOCK](given(301), np.float32(most), norm, scale)
+    clip.CLIP_SCALE.kernel[1, fused.BLOCK](given(301), np.float32(most), norm, scale)
 
 
 for _variant in clip.SQUARE_SUM_VARIANTS:
