@@ -25,6 +25,7 @@ FORMAT = 1
 # The folder that `make lab` makes in the project.
 USUAL = "workbook"
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
+PAGES = ("exercises/README.md", "notebooks/glossary.md")
 # `jupyter lab --config=lab.json` in the workbook opens it at the first lesson, without news.
 LAB_CONFIG = "lab.json"
 OPEN = f"jupyter lab --config={LAB_CONFIG}"
@@ -195,7 +196,8 @@ def _book(project: Path) -> dict[str, bytes]:
         *((kernels.parent.parent, path) for path in sorted(kernels.rglob("*.py"))),
     ]
     book = {LAB_CONFIG: _json(LAB_SETTINGS), ".lab/overrides.json": _json(LAB_DEFAULTS)}
-    book["exercises/README.md"] = (project / "exercises" / "README.md").read_bytes()
+    for page in PAGES:
+        book[page] = (project / page).read_bytes()
     for base, path in found:
         names = ("task.md", "starter.py") if path.suffix == ".toml" else (path.name,)
         for file in (path.with_name(name) for name in names):

@@ -45,8 +45,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("brighten", "guarded_map"):
         source = running.ROOT / "exercises" / shelf.name / name
         shutil.copytree(source, shelf / name, ignore=shutil.ignore_patterns("answer*"))
-    shutil.copy(running.ROOT / "exercises" / "README.md", project / "exercises")
     (project / "notebooks").mkdir()
+    for page in workbook.PAGES:
+        shutil.copy(running.ROOT / page, project / page)
     for name in (LESSON, SECOND):
         write_lesson(project / name, "1 + 1", "2 + 2")
     monkeypatch.chdir(project)

@@ -38,8 +38,9 @@ def book(tmp_path, monkeypatch):
             project / source.relative_to(running.ROOT),
             ignore=shutil.ignore_patterns("answer*"),
         )
-    shutil.copy(running.ROOT / "exercises" / "README.md", project / "exercises")
     (project / "notebooks").mkdir()
+    for page in workbook.PAGES:
+        shutil.copy(running.ROOT / page, project / page)
     write_notebook(project / workbook.FIRST_LESSON, MAGIC + STARTER)
     monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
     workbook.start(tmp_path / "mine", project)
