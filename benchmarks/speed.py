@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--gpu", default=estimates.USUAL, help="of the last column")
     parser.add_argument("--estimates", action="store_true", help="renew the last column alone")
     options = parser.parse_args(arguments)
-    gpu = estimated.known(options.gpu, "speed")
+    gpu = estimates.gpus.find(options.gpu, "speed").name
     if options.estimates:
         about, recorded, *rest = harness.section("speed").split("\n\n")
         text = "\n\n".join([about, with_gpu(recorded, gpu), *rest])

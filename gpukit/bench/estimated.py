@@ -5,7 +5,6 @@ The reader names the GPU once: `choose_gpu("RTX 3060")`, or the environment vari
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import time
@@ -25,7 +24,6 @@ from gpukit.estimates.as_text import seconds as short
 from gpukit.estimates.estimated import added
 from gpukit.kernels import vector
 
-VARIABLE = "GPUKIT_GPU"
 # Seconds of processor time after which no estimate of a table begins. A kernel that is counted for
 # the first time is compiled with its counters, which takes up to seconds, and cannot be stopped.
 LIMIT = 2.0
@@ -110,9 +108,8 @@ def heading(times: Sequence[GpuTime | None]) -> str:
 
 
 class _Choice:
-    """The GPU, and how long a table may take for it."""
+    """How long a table may take for the GPU."""
 
-    gpu = ""
     limit = LIMIT
 
 
@@ -122,45 +119,25 @@ def choose_gpu(name: str, *, seconds: float = LIMIT) -> None:
     Without a choice it is the one that GPUKIT_GPU names, else an RTX 3080. After `seconds`
     of estimating, a table begins no further one: a kernel that is counted for the first time may
     take seconds, and the next time, in this or another process, a fraction of one.
-    Raises BenchError for a GPU without figures.
+    Raises UnknownGpu, a GpukitError, for a GPU without figures.
     """
-    _Choice.gpu, _Choice.limit = known(name, "choose_gpu"), seconds
-
-
-def chosen() -> str:
-    """Return the name of the reader's GPU; raises BenchError if GPUKIT_GPU names no known one."""
-    return _Choice.gpu or known(os.environ.get(VARIABLE) or gpus.USUAL, VARIABLE)
-
-
-def known(name: str, asker: str) -> str:
-    """Return a GPU's name as the tables spell it, or raise BenchError with a close match.
-
-    >>> known("rtx3060", "choose_gpu")
-    'RTX 3060'
-    """
-    if machine := gpus.named(name):
-        return machine.name
-    spelt = {gpus.spelt(one): one for one in MACHINES}
-    close = difflib.get_close_matches(gpus.spelt(name), spelt, n=1)
-    guess = f"Did you mean {spelt[close[0]]!r}? " if close else ""
-    raise BenchError(
-        f"{asker}: expected a GPU, got {name!r}. {guess}Available: {', '.join(MACHINES)}."
-    )
+    gpus.choose(name, "choose_gpu")
+    _Choice.limit = seconds
 
 
 def asked_for(name: str | None) -> str:
     """Return the GPU of `gpukit bench --gpu`, or of GPUKIT_GPU; "" without either, or on a GPU.
 
-    Raises BenchError for a GPU without figures, and for `--gpu` where kernels run on a GPU.
+    Raises UnknownGpu for a GPU without figures, BenchError for `--gpu` where kernels run on a GPU.
     """
     on_gpu = target.active().name == "cuda"
     if name and on_gpu:
         raise BenchError(
             "bench: expected a CPU target for --gpu, got 'cuda'. Set GPUKIT_TARGET=cpu."
         )
-    if on_gpu or not (name or os.environ.get(VARIABLE)):
+    if on_gpu or not (name or os.environ.get(gpus.VARIABLE)):
         return ""
-    return known(name, "bench") if name else chosen()
+    return gpus.find(name, "bench").name if name else gpus.chosen()
 
 
 # ---- estimating -------------------------------------------------------------------------------
@@ -191,7 +168,7 @@ def time_of(work: Work, gpu: str = "", *, began: float | None = None) -> GpuTime
     """
     if target.active().name == "cuda":
         return None
-    gpu = gpu or chosen()
+    gpu = gpu or gpus.chosen()
     functions: list[Any] = []
     parts: list[Estimate | str] = []
 

@@ -13,6 +13,7 @@ import numpy as np
 from gpukit import target
 from gpukit.bench import estimated, recorded, report, timing
 from gpukit.errors import GpukitError
+from gpukit.estimates import gpus
 
 # How lines below the first one are wrapped.
 _BELOW: dict[str, Any] = {"width": 80, "initial_indent": "    ", "subsequent_indent": "    "}
@@ -76,7 +77,7 @@ def against(
     WrongAnswer, with the first index, if the results differ by more than rounding.
     """
     began = time.monotonic()
-    gpu = estimated.chosen()  # refuses an unknown one before anything runs
+    gpu = gpus.chosen()  # refuses an unknown one before anything runs
     got, expected = np.asarray(ours()), np.asarray(numpy())
     error = timing.difference(got, expected.astype(np.float64), terms)
     if error:

@@ -191,7 +191,7 @@ def _watch_commands(commands: Any) -> None:
         "--gpu",
         action="append",
         metavar="NAME",
-        help='a GPU, such as "RTX 3080" (the default); may be given several times',
+        help='a GPU, such as "RTX 3080" (default: GPUKIT_GPU, or that); may be given several times',
     )
     estimate.add_argument(
         "--repeated",

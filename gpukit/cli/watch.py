@@ -97,7 +97,7 @@ def estimate(arguments: argparse.Namespace) -> int:
     """Run a script and print what the named GPUs would need for its launches."""
     from gpukit import estimates
 
-    names = arguments.gpu or [estimates.USUAL]
+    names = arguments.gpu or [estimates.chosen()]
     with (
         estimates.estimating(names, repeated=arguments.repeated) as found,
         output_aside(arguments.json),

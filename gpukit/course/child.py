@@ -201,7 +201,11 @@ def _profile(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
         "total": found.total.as_dict(),
         "accesses": [access.as_dict() for access in found.accesses],
         "lines": {
-            measure: {line: counts[counter] for line, counts in found.lines.items()}
+            measure: {
+                place.line: counts[counter]
+                for place, counts in found.lines.items()
+                if place.file == found.file
+            }
             for measure, counter in (("float64", "flops_float64"), ("barriers", "barriers"))
         },
         "shared_bytes": found.shared_static + found.shared_dynamic,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import operator
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
@@ -17,21 +18,22 @@ from gpukit.checked.instrumented import Launch
 from gpukit.checked.profile import blocks as profile_blocks
 from gpukit.estimates import gpus, machine_code, model, published, refuse, work
 from gpukit.estimates.estimated import SASS, SOURCE, Estimate, Estimates, added
-from gpukit.estimates.gpus import MACHINES, USUAL, Machine
+from gpukit.estimates.gpus import MACHINES, USUAL, Machine, chosen
 from gpukit.gpu_code import Code
 
-__all__ = ["MACHINES", "USUAL", "Estimate", "Estimates", "estimate", "estimating"]
+__all__ = ["MACHINES", "USUAL", "Estimate", "Estimates", "chosen", "estimate", "estimating"]
 
 # Launches of up to MOST_BLOCKS blocks run whole; of larger ones, BLOCKS blocks run.
 MOST_BLOCKS, BLOCKS = 64, 32
 # The factor by which a wide band is wider.
 WIDE = 1.5
 _GOLDEN = 0.6180339887
+_sampling = threading.Lock()  # what one estimate puts back, another one may have stored
 
 
 def estimate(
     kernel: Any,
-    gpu: str | Sequence[str] = USUAL,
+    gpu: str | Sequence[str] | None = None,
     *,
     repeated: bool = False,
     blocks: int | None = None,
@@ -43,7 +45,8 @@ def estimate(
     launch asks of a GPU and returns an `Estimate`, with times in seconds: `floor`, `likely`,
     `worst`, what limits it (`bound`) and what it rests on. A list of GPUs gives `Estimates`, a
     table. `gpukit.estimate(function, gpu)(*arguments)` calls a function that launches kernels and
-    returns the sum of its launches.
+    returns the sum of its launches. Without `gpu` it is that of `bench.choose_gpu`, else of the
+    environment variable GPUKIT_GPU, else an RTX 3080.
 
     Of launches with more than 64 blocks only `blocks` (default 32) are counted, and the arguments
     of a kernel are as they were before; a function's launches have their usual effect. `repeated`
@@ -53,6 +56,7 @@ def estimate(
     installed. Raises ValueError for a GPU that it does not know, and ArgumentError where `gpu` is
     no name or `blocks` no whole number of 1 or more.
     """
+    gpu = chosen() if gpu is None else gpu
     several = not isinstance(gpu, str)
     machines = _machines(gpu)
     _check_blocks(blocks)
@@ -129,11 +133,12 @@ def _counted(
     launch = Launch(kernel, shape, arguments, "every")
     if profile_blocks.why_all(launch):
         return profiles.run(kernel, shape, arguments)
-    restore = _saved(launch)
-    try:
-        counted = profiles.run(kernel, shape, arguments, spread(chosen, shape.blocks))
-    finally:
-        restore()
+    with _sampling:
+        restore = _saved(launch)
+        try:
+            counted = profiles.run(kernel, shape, arguments, spread(chosen, shape.blocks))
+        finally:
+            restore()
     if whole:
         kernel.launcher.run_plain(shape, arguments)
     return counted

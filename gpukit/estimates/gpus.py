@@ -9,6 +9,8 @@ Latencies and the fraction of the DRAM bandwidth that a copy reaches are in `mod
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,6 +112,7 @@ _ALL = (
 )
 MACHINES = {machine.name: machine for machine in _ALL}
 USUAL = "RTX 3080"  # where nobody names one
+VARIABLE = "GPUKIT_GPU"
 
 
 def spelt(name: str) -> str:
@@ -122,15 +125,39 @@ def named(name: str) -> Machine | None:
     return next((one for one in _ALL if spelt(one.name) == spelt(name)), None)
 
 
-def find(name: str) -> Machine:
-    """Return a GPU by its name as `named` does, or raise UnknownGpu.
+def find(name: str, asker: str = "estimate") -> Machine:
+    """Return a GPU by its name as `named` does, or raise UnknownGpu, in the name of `asker`.
 
     >>> find("rtx3080").gpu.sms
     68
     """
     if machine := named(name):
         return machine
-    raise UnknownGpu(f"estimate: expected a GPU of {', '.join(MACHINES)}, got {name!r}.")
+    known_names = {spelt(one): one for one in MACHINES}
+    close = difflib.get_close_matches(spelt(name), known_names, n=1)
+    guess = f"Did you mean {known_names[close[0]]!r}? " if close else ""
+    raise UnknownGpu(
+        f"{asker}: expected a GPU, got {name!r}. {guess}Available: {', '.join(MACHINES)}."
+    )
+
+
+class _Choice:
+    """The GPU that the reader has chosen in this process."""
+
+    name = ""
+
+
+def choose(name: str, asker: str) -> None:
+    """Choose the GPU of estimates that name none, in this process; raises UnknownGpu."""
+    _Choice.name = find(name, asker).name
+
+
+def chosen() -> str:
+    """Return the reader's GPU: the chosen one, else that of GPUKIT_GPU, else an RTX 3080.
+
+    Raises UnknownGpu if GPUKIT_GPU names none.
+    """
+    return _Choice.name or find(os.environ.get(VARIABLE) or USUAL, VARIABLE).name
 
 
 def machine_of(device: str, sms: int | None = None) -> Machine | None:

@@ -6,10 +6,12 @@ The counters say how often a line runs; how many instructions it becomes is read
 from __future__ import annotations
 
 import ast
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from gpukit.checked.profile import source
+from gpukit.checked.profile.source import Place
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -17,43 +19,33 @@ if TYPE_CHECKING:
 
 @dataclass
 class Lines:
-    """Line numbers: `headers` of loops with their bodies, `unrolled` ones, divisions by line.
+    """Lines: the `headers` of loops, `unrolled` ones, and the divisions of each.
 
     A line that uses a local array is unrolled, because the array lies in registers; so is the
     header of a loop whose body has no other lines. Divisions by constants are not counted.
     """
 
-    headers: dict[int, range] = field(default_factory=dict)
-    unrolled: set[int] = field(default_factory=set)
-    divisions: dict[int, int] = field(default_factory=dict)
+    headers: set[Place] = field(default_factory=set)
+    unrolled: set[Place] = field(default_factory=set)
+    divisions: dict[Place, int] = field(default_factory=dict)
 
 
 def read(profile: Profile) -> Lines:
     """Return what the source of a kernel and of what it calls says about its lines."""
-    counts = {line: c.values for line, c in profile.lines.items()}
-    found = Lines(unrolled={n for n, values in counts.items() if values.get("local_requests")})
+    counts = {place: c.values for place, c in profile.lines.items()}
+    found = Lines(unrolled={at for at, values in counts.items() if values.get("local_requests")})
     constants = _constants(profile)
-    for listing in (profile.source, *(one.lines for one in profile.called)):
-        tree = _parsed(listing)
-        if tree is None:
-            continue
+    for file, tree in source.parsed(profile):
         for loop in _loops(tree):  # inner loops before outer ones
-            body = range(loop.body[0].lineno, (loop.end_lineno or loop.lineno) + 1)
-            found.headers[loop.lineno] = body
-            if {n for n in body if counts.get(n, {}).get("warp_steps")} <= found.unrolled:
-                found.unrolled.add(loop.lineno)
+            numbers = range(loop.body[0].lineno, (loop.end_lineno or loop.lineno) + 1)
+            header, body = Place(file, loop.lineno), {Place(file, n) for n in numbers}
+            found.headers.add(header)
+            if {at for at in body if counts.get(at, {}).get("warp_steps")} <= found.unrolled:
+                found.unrolled.add(header)
         for line in _divisions(tree, constants):
-            found.divisions[line] = found.divisions.get(line, 0) + 1
+            at = Place(file, line)
+            found.divisions[at] = found.divisions.get(at, 0) + 1
     return found
-
-
-def _parsed(lines: Sequence[tuple[int, str]]) -> ast.Module | None:
-    text = textwrap.dedent("\n".join(text for _, text in lines))
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return None
-    return ast.increment_lineno(tree, lines[0][0] - 1) if lines else None
 
 
 def _loops(tree: ast.AST) -> Iterator[ast.For]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpukit import gpu_code
+from gpukit.checked.profile.source import Place
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Work
 from gpukit.gpu_code import child, sass
@@ -107,18 +108,22 @@ def runs(profile: Profile, instructions: Sequence[Instruction]) -> list[float]:
     x, y, z = profile.block
     once = float(profile.blocks_run * -(-x * y * z // WARP))
     pairs = list(zip(instructions, bodies, strict=True))
-    main = {one.line for one, body in pairs if body is not None and body in of_body}
+    main = {_place(one) for one, body in pairs if body is not None and body in of_body}
     found = []
     for one, body in pairs:
-        counts = profile.lines.get(one.line)
+        counts = profile.lines.get(_place(one))
         steps = float(counts.values.get("warp_steps", once)) if counts else once
-        if (one.line, body) in ratios:
-            found.append(ratios[one.line, body])
+        if (_place(one), body) in ratios:
+            found.append(ratios[_place(one), body])
         elif body is not None and body in of_body:
             found.append(of_body[body])
         else:  # the rest of an unrolled loop, or a loop that nothing is known of
-            found.append(min(steps, once) if body is None or one.line in main else steps)
+            found.append(min(steps, once) if body is None or _place(one) in main else steps)
     return found
+
+
+def _place(one: Instruction) -> Place:
+    return Place(one.file, one.line)
 
 
 def _body(one: Instruction, instructions: Sequence[Instruction]) -> Body:
@@ -133,33 +138,33 @@ def _body(one: Instruction, instructions: Sequence[Instruction]) -> Body:
 
 def _ratios(
     profile: Profile, instructions: Sequence[Instruction], bodies: Sequence[Body]
-) -> dict[tuple[int, Body], float]:
+) -> dict[tuple[Place, Body], float]:
     """Return how often a line runs in the loop that has most of its accesses, by line and loop."""
-    places: dict[int, dict[Body, list[Instruction]]] = defaultdict(lambda: defaultdict(list))
+    places: dict[Place, dict[Body, list[Instruction]]] = defaultdict(lambda: defaultdict(list))
     for one, body in zip(instructions, bodies, strict=True):
-        places[one.line][body].append(one)
-    found: dict[tuple[int, Body], float] = {}
-    for line in places.keys() & profile.lines.keys():
-        counts = profile.lines[line].values
-        for counted, weights in _anchors(profile, line):
+        places[_place(one)][body].append(one)
+    found: dict[tuple[Place, Body], float] = {}
+    for place in places.keys() & profile.lines.keys():
+        counts = profile.lines[place].values
+        for counted, weights in _anchors(profile, place):
             static = {
-                body: sum(weights(one) for one in ones) for body, ones in places[line].items()
+                body: sum(weights(one) for one in ones) for body, ones in places[place].items()
             }
             most = max(static, key=lambda body: (static[body], body is not None))
             if counts.get(counted) and static[most]:
                 ratio = counts[counted] / static[most]
-                key = (line, most)
+                key = (place, most)
                 found[key] = max(found.get(key, 0.0), min(ratio, counts.get("warp_steps", ratio)))
     return found
 
 
-def _anchors(profile: Profile, line: int) -> list[tuple[str, Callable[[Instruction], float]]]:
+def _anchors(profile: Profile, place: Place) -> list[tuple[str, Callable[[Instruction], float]]]:
     """Return the counters of a line and what an instruction contributes to each of them."""
     found: list[tuple[str, Callable[[Instruction], float]]] = [
         ("barriers", lambda one: float(one.opcode.startswith("BAR")))
     ]
     for access in profile.accesses:
-        if access.line == line and access.space in ("global", "shared"):
+        if access.place == place and access.space in ("global", "shared"):
             kind, size = (access.space, access.op), access.size
             found.append(
                 (

@@ -98,14 +98,14 @@ def _arithmetic(profile: Profile, lines: loops.Lines) -> tuple[float, float]:
     Indices in unrolled loops are constants, and so are the counters of these loops.
     """
     instructions = integer = 0.0
-    for line, counts in profile.lines.items():
+    for place, counts in profile.lines.items():
         steps = counts.values.get("warp_steps", 0)
-        divisions = A_DIVISION * lines.divisions.get(line, 0) * steps
-        if line not in lines.unrolled:
+        divisions = A_DIVISION * lines.divisions.get(place, 0) * steps
+        if place not in lines.unrolled:
             instructions += A_STATEMENT * steps
-        elif line not in lines.headers:
+        elif place not in lines.headers:
             instructions += steps
-        if line not in lines.unrolled | lines.headers.keys():
+        if place not in lines.unrolled | lines.headers:
             integer += counts.values.get("operations_integer", 0) / 2 / WARP
         instructions += divisions
         integer += divisions
@@ -114,7 +114,7 @@ def _arithmetic(profile: Profile, lines: loops.Lines) -> tuple[float, float]:
 
 def _merged(profile: Profile, lines: loops.Lines, name: str) -> float:
     """Return how much of a counter a compiler saves where it merges accesses of unrolled loops."""
-    counts = [profile.lines[n].values for n in lines.unrolled if n in profile.lines]
+    counts = [profile.lines[at].values for at in lines.unrolled if at in profile.lines]
     return (1 - 1 / MERGED) * sum(values.get(name, 0) for values in counts)
 
 
@@ -124,7 +124,7 @@ def _stores(profile: Profile, lines: loops.Lines, scale: float) -> tuple[float, 
     In unrolled loops a compiler merges the stores of a thread, so that each sector is stored once.
     """
     distinct = footprint(profile, scale, "store")
-    apart = [c.values for n, c in profile.lines.items() if n not in lines.unrolled]
+    apart = [c.values for at, c in profile.lines.items() if at not in lines.unrolled]
     sectors = sum(values.get("global_store_sectors", 0) for values in apart)
     return max(distinct, SECTOR * scale * sectors), distinct
 

@@ -9,7 +9,7 @@ import pytest
 import gpukit
 from gpukit import cuda, errors, estimates, gpu_code, launch, status, target
 from gpukit.bench import choose_gpu, estimated, recorded
-from gpukit.estimates import MACHINES, machine_code
+from gpukit.estimates import MACHINES, gpus, machine_code
 from tests.estimates import kernels
 
 pytestmark = pytest.mark.cpu
@@ -19,8 +19,9 @@ N = 20_000
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch, tmp_path):
     """No choice, no cached estimates, no recorded times."""
-    monkeypatch.delenv(estimated.VARIABLE, raising=False)
-    monkeypatch.setattr(estimated, "_Choice", type("_Choice", (), {"gpu": "", "limit": 2.0}))
+    monkeypatch.delenv(gpus.VARIABLE, raising=False)
+    monkeypatch.setattr(estimated, "_Choice", type("_Choice", (), {"limit": 2.0}))
+    monkeypatch.setattr(gpus, "_Choice", type("_Choice", (), {"name": ""}))
     monkeypatch.setattr(estimated, "_found", {})
     monkeypatch.setattr(estimated, "_table", estimated._Table())
     records(monkeypatch, tmp_path)
@@ -53,18 +54,18 @@ def counted(monkeypatch):
 
 
 def test_without_a_choice_the_gpu_is_an_rtx_3080():
-    assert estimated.chosen() == "RTX 3080"
+    assert gpus.chosen() == "RTX 3080"
 
 
 def test_a_variable_of_the_environment_chooses(monkeypatch):
     monkeypatch.setenv("GPUKIT_GPU", "rtx 3060laptop")
-    assert estimated.chosen() == "RTX 3060 Laptop"
+    assert gpus.chosen() == "RTX 3060 Laptop"
 
 
 def test_a_call_chooses_and_overrides_the_variable(monkeypatch):
     monkeypatch.setenv("GPUKIT_GPU", "V100")
     choose_gpu("gtx1650")
-    assert estimated.chosen() == "GTX 1650"
+    assert gpus.chosen() == "GTX 1650"
 
 
 def test_an_unknown_gpu_is_refused_with_a_close_one_and_the_list():
@@ -74,7 +75,7 @@ def test_an_unknown_gpu_is_refused_with_a_close_one_and_the_list():
         refused.value
     )
     assert str(refused.value).endswith(f"Available: {', '.join(MACHINES)}.")
-    assert estimated.chosen() == "RTX 3080"
+    assert gpus.chosen() == "RTX 3080"
 
 
 # ---- what a cell says -------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def profiled(kernel: Any, launch: Any, *arguments: Any) -> Any:
 def at(profile: Any, text: str) -> Counts:
     """Return the counters of the one line that contains this text."""
     (line,) = (number for number, source in profile.source if text in source)
-    found = profile.lines.get(line, Counts())
+    found = profile.lines.get((profile.file, line), Counts())
     assert isinstance(found, Counts)
     return found
 

@@ -51,7 +51,7 @@ def test_statement_of_all_blocks_counts_the_warps_of_each():
     profile = gpukit.profile(uniform_kernel)[BLOCKS, THREADS](np.zeros(BLOCKS * THREADS))
     lines, first = inspect.getsourcelines(uniform_kernel.py_func)
     at = next(first + k for k, line in enumerate(lines) if "size =" in line)
-    counts = profile.lines[at]
+    counts = profile.lines[profile.file, at]
     assert (counts["warp_steps"], counts["thread_steps"]) == (BLOCKS * 3, BLOCKS * THREADS)
 
 

@@ -29,9 +29,16 @@ def test_estimate_json_has_the_gpu_of_each_estimate(script, capsys):
 
 def test_estimate_for_an_unknown_gpu_is_misuse(script, capsys):
     assert cli.main(["estimate", "--gpu", "Voodoo", script(SOUND)]) == 2
-    assert "expected a GPU of RTX A6000" in capsys.readouterr().err
+    assert "expected a GPU, got 'Voodoo'. Available: RTX A6000" in capsys.readouterr().err
 
 
 def test_estimate_of_a_script_without_launches_says_so(script, capsys):
     assert cli.main(["estimate", script("x = 1")]) == 0
     assert "Nothing was estimated" in capsys.readouterr().out
+
+
+def test_estimate_without_a_gpu_is_for_the_one_of_the_environment(script, capsys, monkeypatch):
+    monkeypatch.setenv("GPUKIT_GPU", "rtx 3060")
+    assert cli.main(["estimate", "--json", script(SOUND)]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["gpu"] == "RTX 3060"

@@ -126,12 +126,9 @@ def test_an_unknown_gpu_is_an_error_that_names_the_known_ones(gpu):
         gpukit.estimate(kernels.add, gpu)
 
 
-@pytest.mark.parametrize("gpu", [None, 3080])
-def test_what_is_no_name_of_a_gpu_is_an_error_that_names_it(gpu):
-    with pytest.raises(
-        errors.ArgumentError, match=f"estimate: expected gpu to be a name.*got {gpu}"
-    ):
-        gpukit.estimate(kernels.add, gpu)
+def test_what_is_no_name_of_a_gpu_is_an_error_that_names_it():
+    with pytest.raises(errors.ArgumentError, match=r"expected gpu to be a name.*got 3080\. "):
+        gpukit.estimate(kernels.add, 3080)
 
 
 @pytest.mark.parametrize("blocks", [0, -3, 1.5, "8", True])

@@ -21,7 +21,7 @@ def listing(*blocks):
     """Return a listing: (line, instructions) pairs, addresses 16 apart."""
     at, text = 0, []
     for line, instructions in blocks:
-        text.append(f'//## File "kernels.py", line {line}')
+        text.append(f'//## File "{kernels.__file__}", line {line}')
         for one in instructions:
             text.append(one if one.startswith(".L") else f"/*{at:04x}*/ {one} ;")
             at += 0 if one.startswith(".L") else 16

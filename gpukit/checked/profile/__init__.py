@@ -24,6 +24,7 @@ from gpukit.checked.profile import occupancy as profile_occupancy
 from gpukit.checked.profile import pattern as profile_pattern
 from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile.pattern import Pattern
+from gpukit.checked.profile.source import Place
 from gpukit.checked.progress import Bar
 from gpukit.checked.state import Seen
 from gpukit.compiler import checker_state
@@ -35,13 +36,14 @@ _OPS = {checker_state.LOAD: "load", checker_state.STORE: "store", checker_state.
 
 @dataclass
 class Access:
-    """One access in the source: its line, its array, and the cost of all its requests.
+    """One access in the source: its line and file, its array, and the cost of all its requests.
 
     `worst` is the largest number of sectors (global) or the conflict degree (shared) of a request,
     `array_bytes` the size of the array in global memory, else 0, `dtype` that of its elements.
     """
 
     line: int
+    file: str
     text: str
     array: str
     space: str
@@ -53,6 +55,11 @@ class Access:
     dtype: str = ""
     pattern: Pattern | None = field(default=None, repr=False)
 
+    @property
+    def place(self) -> Place:
+        """Where the access is: its key in `Profile.lines`."""
+        return Place(self.file, self.line)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the access as plain data."""
         own = {k: v for k, v in vars(self).items() if k not in ("counts", "pattern")}
@@ -62,7 +69,7 @@ class Access:
 
 @dataclass(repr=False)
 class Profile:
-    """The counters of a launch: in all, by line, by array, by access.
+    """The counters of a launch: in all, by file and line, by array, by access.
 
     `source` are the kernel's lines, `called` those of the device functions that it calls. The
     counters are those of `blocks_run` blocks: all `blocks` of the grid, unless it was profiled from
@@ -75,7 +82,7 @@ class Profile:
     block: tuple[int, int, int]
     source: list[tuple[int, str]]
     total: Counts
-    lines: dict[int, Counts]
+    lines: dict[Place, Counts]
     arrays: dict[str, Counts]
     accesses: list[Access]
     seconds: float = 0.0
@@ -154,7 +161,7 @@ class Profile:
         """Return the profile as plain data, for JSON."""
         return {
             "schema": "gpukit-profile",
-            "version": 1,
+            "version": 2,
             "kernel": self.kernel,
             "file": self.file,
             "grid": list(self.grid),
@@ -162,7 +169,7 @@ class Profile:
             "blocks": self.blocks,
             "blocks_run": self.blocks_run,
             "total": self.total.as_dict(),
-            "lines": {str(k): v.as_dict() for k, v in self.lines.items()},
+            "lines": [{**at._asdict(), **counts.as_dict()} for at, counts in self.lines.items()],
             "arrays": {k: v.as_dict() for k, v in self.arrays.items()},
             "accesses": [access.as_dict() for access in self.accesses],
             "shared_static": self.shared_static,
@@ -241,7 +248,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
     compiled, shape = launch.compiled, launch.shape
     function = frontend_source.shown(launch.kernel.py_func)
     total, accesses, places = Counts(), [], []
-    lines: dict[int, Counts] = {}
+    lines: dict[Place, Counts] = {}
     arrays: dict[str, Counts] = {}
     for number, (location, row) in enumerate(
         zip(compiled.instrumentation.locations, table, strict=False)
@@ -252,28 +259,30 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
             continue
         total.merge(counts)
         places.append(place)
-        lines.setdefault(place.line, Counts()).merge(counts)
+        lines.setdefault(Place(place.file, place.line), Counts()).merge(counts)
         if row[checker_state.S_REQUESTS]:
             name = _array_name(seen, row, place)
             arrays.setdefault(name, Counts()).merge(counts)
             accesses.append(_access(seen, row, place, name, counts))
-    accesses.sort(key=lambda a: (a.line, a.text))
+    # The kernel's own file comes first.
+    own = function.__code__.co_filename
+    accesses.sort(key=lambda a: (a.file != own, a.file, a.line, a.text))
     text = _source(function)
     return Profile(
         function.__name__,
-        function.__code__.co_filename,
+        own,
         shape.grid,
         shape.block,
         text,
         total,
-        dict(sorted(lines.items())),
+        dict(sorted(lines.items(), key=lambda one: (one[0].file != own, one[0]))),
         arrays,
         accesses,
         seen.seconds,
         compiled.shared_bytes,
         shape.shared,
         [],
-        profile_source.called(places, text),
+        profile_source.called(places, own, text),
         profile_occupancy.Remembered(launch.kernel, launch.arguments, compiled.instrumentation),
     )
 
@@ -336,7 +345,18 @@ def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Acce
     pattern = profile_pattern.of_row(row, segment, place.what, place.line)
     dtype = segment.array_named(place.array).dtype if segment else ""
     return Access(
-        place.line, place.what, name, space, op, size, worst, counts, array_bytes, dtype, pattern
+        place.line,
+        place.file,
+        place.what,
+        name,
+        space,
+        op,
+        size,
+        worst,
+        counts,
+        array_bytes,
+        dtype,
+        pattern,
     )
 
 

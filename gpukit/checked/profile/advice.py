@@ -16,7 +16,7 @@ from gpukit.checked.counters import Counts
 from gpukit.checked.profile import advice_memory as memory
 from gpukit.checked.profile.advice_memory import Advice
 from gpukit.checked.profile.cells import WARP, many, operations, plain, sum_of
-from gpukit.checked.profile.source import one_sided
+from gpukit.checked.profile.source import Place, one_sided
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -68,8 +68,8 @@ def _nothing(counts: Counts) -> str:
 
 def _branches(profile: Profile) -> Iterator[Advice]:
     parted = [
-        (number, counts)
-        for number, counts in sorted(profile.lines.items())
+        (place, counts)
+        for place, counts in profile.lines.items()
         if counts["divergent_branches"] >= max(_FEW_BRANCHES, _PARTED * counts["branches"])
     ]
     skipped = one_sided(profile)
@@ -82,7 +82,7 @@ def _branches(profile: Profile) -> Iterator[Advice]:
 
 
 def _parted(
-    profile: Profile, parted: list[tuple[int, Counts]], lost: float, wait: str
+    profile: Profile, parted: list[tuple[Place, Counts]], lost: float, wait: str
 ) -> Iterator[Advice]:
     if parted:
         both = Counts()
@@ -91,9 +91,9 @@ def _parted(
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
         yield Advice(
             lost,
-            parted[0][0],
+            parted[0][0].line,
             (
-                f"{_lines([number for number, _ in parted])}: the lanes of a warp diverge at "
+                f"{_lines([place for place, _ in parted])}: the lanes of a warp diverge at "
                 f"{both['divergent_branches']:,} of "
                 f"{many(both['branches'], 'branch', 'branches')}, and {wait}: {plain(lanes)} of "
                 f"{WARP} lanes are active per statement of this kernel"
@@ -102,7 +102,8 @@ def _parted(
         )
 
 
-def _lines(numbers: list[int]) -> str:
+def _lines(places: list[Place]) -> str:
+    numbers = [place.line for place in places]
     if len(numbers) == 1:
         return f"Line {numbers[0]}"
     return f"Lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
@@ -125,13 +126,13 @@ def _launch(profile: Profile) -> Iterator[Advice]:
 
 def _doubles(profile: Profile) -> Iterator[Advice]:
     total = profile.total
-    lines = [n for n, counts in sorted(profile.lines.items()) if counts["flops_float64"]]
+    lines = [place for place, counts in profile.lines.items() if counts["flops_float64"]]
     gpu = gpus.find(_REFERENCE)
     if lines and total["flops_float32"] and gpu.float32 and gpu.float64:
         slower = gpu.float32 / gpu.float64
         yield Advice(
             total["flops_float64"] / WARP,
-            lines[0],
+            lines[0].line,
             (
                 f"{_lines(lines)}: {many(total['flops_float64'], 'float64 operation')}; a "
                 f"{gpu.name} computes float64 {slower:.0f} times more slowly than float32"

@@ -94,7 +94,8 @@ def _closer(access: Access) -> str:
 def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     """Find a load that moves an array repeatedly, other than to fill shared memory."""
     kept = any(
-        a.line == access.line and a.space == "shared" and a.op == "store" for a in profile.accesses
+        other.place == access.place and other.space == "shared" and other.op == "store"
+        for other in profile.accesses
     )
     if access.op != "load" or not access.array_bytes or kept:
         return

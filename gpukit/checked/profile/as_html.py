@@ -98,7 +98,7 @@ def _advice(profile: Profile) -> str:
 
 
 def _source(profile: Profile) -> str:
-    listings = source.listings(profile.kernel, profile.source, profile.called)
+    listings = source.listings(profile)
     if not listings:
         return ""
     columns = profile_parts.columns(profile)
@@ -123,8 +123,8 @@ def _column_head(column: Column) -> str:
 
 def _listing(profile: Profile, listing: Listing, columns: list[Column]) -> str:
     rows = []
-    for number, text in listing.lines:
-        line = profile_parts.line_of(profile, number)
+    for place, text in listing.places():
+        line, number = profile_parts.line_of(profile, place), place.line
         cells = "".join(_heat(column, column.cell(line), number) for column in columns)
         rows.append(
             f'<tr style="background: none">{cells}'

@@ -91,7 +91,7 @@ class _Page:
 
     def source(self, profile: Profile) -> str:
         """Return the lines of the kernel and of what it calls, the heat columns before them."""
-        listings = profile_source.listings(profile.kernel, profile.source, profile.called)
+        listings = profile_source.listings(profile)
         if not listings:
             return ""
         digits = max(len(str(n)) for each in listings for n, _ in each.lines)
@@ -99,12 +99,12 @@ class _Page:
         columns = self._that_fit(counted, digits)
         widths = [max(len(c.top), len(c.below), 7) for c in columns]
         lines = [self.title("Source"), *self._heads(columns, widths)]
-        for place, each in enumerate(listings):
-            lines += [""] if place else []
-            for number, text in each.lines:
-                line = profile_parts.line_of(profile, number)
+        for k, each in enumerate(listings):
+            lines += [""] if k else []
+            for place, text in each.places():
+                line = profile_parts.line_of(profile, place)
                 cells = [column.cell(line) for column in columns]
-                lines.append(self._line(cells, widths, f"{number:>{digits}}", text))
+                lines.append(self._line(cells, widths, f"{place.line:>{digits}}", text))
         if columns:
             lines += ["", wrapped(self._legend(), self.width)]
         if left_out := [f"{c.top} {c.below}".strip() for c in counted[len(columns) :]]:

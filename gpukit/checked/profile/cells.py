@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit import errors
 from gpukit.checked.counters import COUNTERS, RATIOS, Counts
+from gpukit.checked.profile.source import Place
 from gpukit.checked.report import content
 from gpukit.checked.report.merging import Launch
 
@@ -260,15 +261,15 @@ def legend(mark: str) -> str:
     )
 
 
-def line_of(profile: Profile, number: int) -> Line:
+def line_of(profile: Profile, place: Place) -> Line:
     """Return what was counted in a line."""
-    least = needed(access for access in profile.accesses if access.line == number)
-    return Line(profile.lines.get(number, Counts()), least, profile.total)
+    least = needed(access for access in profile.accesses if access.place == place)
+    return Line(profile.lines.get(place, Counts()), least, profile.total)
 
 
 def columns(profile: Profile) -> list[Column]:
     """Return the columns in which something was counted."""
-    lines = [line_of(profile, number) for number in profile.lines]
+    lines = [line_of(profile, place) for place in profile.lines]
     return [column for column in COLUMNS if any(map(column.cell, lines))]
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -18,25 +25,35 @@ class Listing:
     """The lines of one function, by number. A docstring is folded into its first line."""
 
     name: str
+    file: str
     lines: list[tuple[int, str]]
 
+    def places(self) -> Iterator[tuple[Place, str]]:
+        """Yield each line's place and text."""
+        for number, text in self.lines:
+            yield Place(self.file, number), text
 
-def listings(kernel: str, source: list[tuple[int, str]], called: list[Listing]) -> list[Listing]:
+
+def listings(profile: Profile) -> list[Listing]:
     """Return the functions to show, the kernel first; the common indent is removed."""
-    return [_tidy(each) for each in (Listing(kernel, source), *called) if each.lines]
+    return [_tidy(each) for each in _all(profile) if each.lines]
 
 
-def called(places: Iterable[Any], own: list[tuple[int, str]]) -> list[Listing]:
-    """Return the device functions with counted locations outside the kernel's own lines."""
-    known = {number for number, _ in own}
+def _all(profile: Profile) -> list[Listing]:
+    return [Listing(profile.kernel, profile.file, profile.source), *profile.called]
+
+
+def called(places: Iterable[Any], file: str, own: list[tuple[int, str]]) -> list[Listing]:
+    """Return the device functions with counted locations outside the kernel's lines in `file`."""
+    known = {Place(file, number) for number, _ in own}
     found: dict[tuple[str, str, int], list[tuple[int, str]]] = {}
     for place in places:
-        if place.line not in known:
+        if Place(place.file, place.line) not in known:
             name, lines = _function_at(place.file, place.line)
             lines = lines or [(place.line, place.source)]
             found[place.file, name or place.kernel, lines[0][0]] = lines
-            known |= {number for number, _ in lines}
-    return [Listing(name, lines) for (_, name, _), lines in sorted(found.items())]
+            known |= {Place(place.file, number) for number, _ in lines}
+    return [Listing(name, file, lines) for (file, name, _), lines in sorted(found.items())]
 
 
 def _function_at(file: str, line: int) -> tuple[str, list[tuple[int, str]]]:
@@ -59,17 +76,26 @@ def _function_at(file: str, line: int) -> tuple[str, list[tuple[int, str]]]:
     return inner.name, [(k, texts[k - 1].rstrip("\n")) for k in numbers]
 
 
-def one_sided(profile: Profile) -> frozenset[int]:
-    """Return the lines that hold an `if` without `else`: the lanes that skip it only wait."""
-    found: set[int] = set()
-    for lines in (profile.source, *(listing.lines for listing in profile.called)):
+def parsed(profile: Profile) -> Iterator[tuple[str, ast.Module]]:
+    """Yield the file and the tree of each function whose source is known, with its line numbers."""
+    for listing in _all(profile):
+        text = textwrap.dedent("\n".join(text for _, text in listing.lines))
         try:
-            tree = ast.parse(textwrap.dedent("\n".join(text for _, text in lines)))
+            tree = ast.parse(text)
         except (SyntaxError, ValueError):
             continue
-        ifs = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-        found |= {lines[node.lineno - 1][0] for node in ifs if not node.orelse}
-    return frozenset(found)
+        if listing.lines:
+            yield listing.file, ast.increment_lineno(tree, listing.lines[0][0] - 1)
+
+
+def one_sided(profile: Profile) -> frozenset[Place]:
+    """Return the lines that hold an `if` without `else`: the lanes that skip it only wait."""
+    return frozenset(
+        Place(file, node.lineno)
+        for file, tree in parsed(profile)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and not node.orelse
+    )
 
 
 def _tidy(listing: Listing) -> Listing:
@@ -83,7 +109,7 @@ def _tidy(listing: Listing) -> Listing:
         lines[numbers[first]] = f"{start} ...{quote}"
         for k in range(first + 1, last + 1):
             del lines[numbers[k]]
-    return Listing(listing.name, list(lines.items()))
+    return Listing(listing.name, listing.file, list(lines.items()))
 
 
 def _docstring(text: str) -> tuple[int, int]:

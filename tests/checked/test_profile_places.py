@@ -1,0 +1,33 @@
+"""A profile of a kernel whose device function stands in another file, as in another cell."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+import gpukit
+
+DEVICE = "@cuda.jit(device=True)\ndef twice(a, i):\n    a[i] *= 2\n    a[i] *= 2\n    return i\n"
+CALLER = "@cuda.jit\ndef calling_kernel(a):\n    i = cuda.grid(1)\n    twice(a, i)\n"
+
+
+@pytest.fixture(scope="module")
+def of_two_cells():
+    """Profile a kernel whose device function stands in another file, on the same lines."""
+    scope = {"cuda": gpukit.cuda}
+    for file, text in (("<cell 1>", DEVICE), ("<cell 2>", CALLER)):
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        exec(compile(text, file, "exec"), scope)
+    return gpukit.profile(scope["calling_kernel"])[1, 32](np.ones(32, np.float32))
+
+
+def test_lines_of_two_files_have_counts_of_their_own(of_two_cells):
+    loads = {tuple(at): counts["global_load_requests"] for at, counts in of_two_cells.lines.items()}
+    assert {at: n for at, n in loads.items() if n} == {("<cell 1>", 3): 1, ("<cell 1>", 4): 1}
+    assert of_two_cells.lines["<cell 2>", 3]["global_load_requests"] == 0
+
+
+def test_a_device_function_of_another_file_is_shown_with_its_counts(of_two_cells):
+    assert "twice(a, i)" in of_two_cells.text(width=100)
+    assert "a[i] *= 2" in of_two_cells.text(width=100)
+    assert "256" in next(t for t in of_two_cells.text(width=100).splitlines() if "a[i] *= 2" in t)
