@@ -14,8 +14,8 @@ PACKAGE = ROOT / "gpukit"
 
 # A package may import the packages above it, and itself.
 PACKAGES = """
-    __init__ status table errors files interrupts target compiler cpu gpu_code checked estimates
-    cuda standin workspace launch results signature gradients primitives collectives kernels nn
+    __init__ status table errors files interrupts target compiler cpu gpu_code checked cuda
+    standin workspace launch results signature gradients primitives estimates collectives kernels nn
     parallel bench draw course doctor cli
 """.split()
 # Packages that may import fewer packages than their position in the list allows.

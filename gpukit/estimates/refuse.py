@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 from gpukit.compiler import intrinsics
 from gpukit.estimates.gpus import Machine
 from gpukit.estimates.model import Times, Work
+from gpukit.primitives import async_copy, tensor, warpgroup
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
     from gpukit.checked.profile.pattern import Pattern
 
 _WAITS = "it waits for another thread"
-# Primitives and intrinsics that the model has no rates for, by name.
-_PRIMITIVES = {
-    "mma_tf32": "it uses tensor cores",
-    "mma_bf16": "it uses tensor cores",
-    "wgmma": "it uses tensor cores (wgmma)",
-    "copy16": "it copies to shared memory asynchronously (cp.async)",
-}
+# Primitives and intrinsics that the model has no rates for.
+_PRIMITIVES = (
+    (tensor.mma_tf32, "it uses tensor cores"),
+    (tensor.mma_bf16, "it uses tensor cores"),
+    (warpgroup.wgmma, "it uses tensor cores (wgmma)"),
+    (async_copy.copy16, "it copies to shared memory asynchronously (cp.async)"),
+)
 _INTRINSICS = {
     "atomic.cas": "it compares and swaps, as locks do",
     "atomic.compare_and_swap": "it compares and swaps, as locks do",
@@ -57,10 +58,9 @@ def unknown(kernel: Any) -> str:
 def _unknown(kernel: Any) -> Iterator[str]:
     """Yield what a kernel uses that the model has no rate for."""
     for name, value in _used(getattr(kernel, "py_func", kernel), set()):
-        form = getattr(value, "on_gpu", None)
-        found = _PRIMITIVES.get(form[1]) if form else _INTRINSICS.get(name)
-        if found:
-            yield found
+        yield from (words for primitive, words in _PRIMITIVES if value is primitive)
+        if name in _INTRINSICS:
+            yield _INTRINSICS[name]
 
 
 def _random(pattern: Pattern) -> bool:
