@@ -4,7 +4,7 @@ Functions that draw return a matplotlib figure; `show(fig, alt=...)` shows it, w
 and the explorers are interactive HTML.
 """
 
-from gpukit.draw.ask import ask
+from gpukit.draw.ask import ask, seal
 from gpukit.draw.attention import looks
 from gpukit.draw.clusters import (
     memory_bars,
@@ -52,6 +52,7 @@ __all__ = [
     "address_map_in_words",
     "areas",
     "ask",
+    "seal",
     "bank_map",
     "bank_map_in_words",
     "bars",

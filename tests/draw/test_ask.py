@@ -46,6 +46,33 @@ def test_reason_cannot_end_the_script(choice):
     assert choice.html.count("</script>") == 1
 
 
+SEALED = draw.seal(**CHOSEN)
+
+
+def test_sealed_question_is_the_same_as_the_plain_one(choice):
+    assert draw.ask(QUESTION, CHOICES, sealed=SEALED).html == choice.html
+
+
+def test_sealed_answer_may_be_a_number_that_is_only_nearly_right(number):
+    sealed = draw.seal(answer=0.5, within=0.1, because=WHY)
+    plain = draw.ask("How much?", answer=0.5, within=0.1, because=WHY, unit="s")
+    assert draw.ask("How much?", sealed=sealed, unit="s").html == plain.html
+
+
+def test_sealed_answer_cannot_be_read():
+    assert "always" not in SEALED
+
+
+def test_what_seal_did_not_make_is_rejected():
+    with pytest.raises(ValueError, match=r"what draw\.seal returns, got 'because it is so'"):
+        draw.ask(QUESTION, CHOICES, sealed="because it is so")
+
+
+def test_an_answer_beside_a_sealed_one_is_rejected():
+    with pytest.raises(ValueError, match="sealed= alone"):
+        draw.ask(QUESTION, CHOICES, sealed=SEALED, right=1)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

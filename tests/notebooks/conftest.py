@@ -18,7 +18,9 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session", params=running.EACH)
 def executed(request):
     """Return each notebook in turn, with solutions inserted and the outputs of a fresh run."""
-    return running.execute(running.with_solutions(running.read(request.param)))
+    notebook = running.execute(running.with_solutions(running.read(request.param)))
+    notebook.metadata["lesson"] = request.param.stem
+    return notebook
 
 
 @pytest.fixture(scope="module")

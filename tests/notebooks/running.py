@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+FURTHER = "Going further"
 EACH = [pytest.param(p, marks=pytest.mark.xdist_group(p.stem), id=p.stem) for p in NOTEBOOKS]
 
 # The limit stops a cell that hangs; cells should take a few seconds at most.
@@ -33,6 +34,14 @@ def code_cells(notebook):
 
 def text_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def core(notebook):
+    """Return the cells before the section of what is not essential."""
+    further = [
+        k for k, cell in enumerate(notebook.cells) if f"## {FURTHER}\n" in f"{cell.source}\n"
+    ]
+    return notebook.cells[: further[0]] if further else notebook.cells
 
 
 def exercise_of(cell):

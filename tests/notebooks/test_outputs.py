@@ -1,12 +1,14 @@
 """Executed notebooks: no errors, no hidden warnings, no images without alt text."""
 
+import json
 import re
 
 import pytest
 
-from tests.notebooks import running
+from tests.notebooks import measured, running
 
 LEAST_ALT = 20
+MOST_WORDS = 4500
 
 
 def alts(output):
@@ -73,6 +75,18 @@ def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # it has every kind of output
+def test_text_and_printed_output_of_the_core_path_are_short(executed):
+    cells = running.core(executed)
+    words = [cell.source if cell.cell_type == "markdown" else running.texts(cell) for cell in cells]
+    assert len(" ".join(words).split()) <= MOST_WORDS
+
+
+def test_numbers_in_the_text_stand_in_an_output_above_or_are_listed_facts(executed):
+    facts = json.loads(measured.FACTS.read_text(encoding="utf-8"))
+    listed = facts.get(executed.metadata["lesson"], {})
+    assert [n for n in measured.unknown(executed) if n not in listed] == []
+
+
 def test_second_run_shows_the_same_text(executed):
     again = running.execute(running.with_solutions(running.read(running.NOTEBOOKS[0])))
     both = zip(running.code_cells(executed), running.code_cells(again), strict=True)

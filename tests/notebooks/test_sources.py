@@ -6,12 +6,13 @@ from itertools import pairwise
 import nbformat
 import pytest
 
-from tests.notebooks import running
+from tests.notebooks import questions, running
 
 pytestmark = pytest.mark.parametrize("path", running.NOTEBOOKS, ids=lambda path: path.stem)
 
 MOST_LINES = 30
 MOST_WORDS = 120
+MOST_CELLS = 45
 SEED = "20261120"
 
 
@@ -123,11 +124,27 @@ def test_exercises_named_in_the_text_exist(path):
     assert named <= known
 
 
-def test_code_of_questions_is_folded_because_it_contains_the_answer(path):
+def test_answers_to_questions_are_sealed(path):
+    """No viewer shows them: python -m tests.notebooks.questions seal."""
     for cell in running.code_cells(running.read(path)):
-        if "draw.ask(" in cell.source:
-            assert cell.source.startswith("draw.ask(")
+        if call := questions.call_of(cell.source):
+            assert {k.arg for k in call.keywords} - {"unit"} == {"sealed"}
             assert cell.metadata.get("jupyter") == {"source_hidden": True}
+
+
+def test_answers_to_questions_give_a_reason(path):
+    for cell in running.code_cells(running.read(path)):
+        if call := questions.call_of(cell.source):
+            assert len(questions.answer_of(call)["because"].split()) > 3
+
+
+def test_the_core_path_is_short(path):
+    assert len(running.core(running.read(path))) <= MOST_CELLS
+
+
+def test_going_further_comes_last(path):
+    sections = [words for level, words in headings(running.read(path)) if level == 2]
+    assert sections[-2:] == ["Summary", running.FURTHER]
 
 
 def test_exercise_cells_contain_the_starter(path):

@@ -1,0 +1,63 @@
+"""Numbers in the text of a lesson that a run of the lesson should have computed."""
+
+import json
+import re
+
+from tests.notebooks import running
+
+FACTS = running.ROOT / "tests" / "notebooks" / "facts.json"
+NUMBER = r"(?<![\w.,/^-])\d[\d,]*(?:\.\d+)?(?![\w^])"
+CODE = re.compile(r"```.*?```|`[^`\n]*`|^    .*?$|\]\([^)]*\)|<[^>]*>", re.MULTILINE | re.DOTALL)
+
+
+def written(text):
+    """Return the numbers of a text cell that look computed: with decimals, per cent, or large.
+
+    >>> written("Of 1,024 lanes 12.5 % work, in lesson 04, as `x[3.5]` says.")
+    ['1,024', '12.5']
+    """
+    text = CODE.sub(" ", text)
+    found = re.finditer(NUMBER + r"(?= ?%)|" + NUMBER, text)
+    return [
+        m[0].rstrip(",")
+        for m in found
+        if "." in m[0] or "," in m[0].rstrip(",") or re.match(r" ?%", text[m.end() :])
+    ]
+
+
+def value(number):
+    return float(number.replace(",", "").replace("_", ""))
+
+
+def shows(known, number):
+    """Tell whether a number is one of the known ones, rounded as it is written, or its percentage.
+
+    >>> shows({0.1234}, "12.3"), shows({1_234_567}, "1,200,000"), shows({0.1234}, "0.13")
+    (True, True, False)
+    """
+    decimals = len(number.partition(".")[2])
+    digits = number.replace(",", "")
+    zeros = 0 if decimals else len(digits) - len(digits.rstrip("0"))
+    near = 0.5001 * 10 ** (zeros - decimals)
+    return any(abs(scale * k - value(number)) <= near for k in known for scale in (1, 100, 0.01))
+
+
+def numbers_in(text):
+    return {value(n) for n in re.findall(r"\d[\d,_]*(?:\.\d+)?", text) if n[0].isdigit()}
+
+
+def unknown(notebook):
+    """Yield the numbers of a lesson's text that no cell above computes or contains."""
+    known = set()
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for number in written(cell.source):
+                if not shows(known, number):
+                    yield number
+            known |= numbers_in(
+                " ".join(re.findall(r"`[^`]*`|^ {4}.*$", cell.source, re.MULTILINE))
+            )
+        else:
+            known |= numbers_in(cell.source)
+            if "timing" not in cell.metadata.get("tags", []):
+                known |= numbers_in(json.dumps(cell.outputs, ensure_ascii=False))
