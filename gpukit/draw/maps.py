@@ -62,7 +62,8 @@ def address_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
     """Describe what `address_map` draws, for its alt text."""
     p = _pattern("address_map_in_words", what, access, "global")
     step = p.step
-    apart = "" if step is None else f", {_bytes(abs(step))} from one lane to the next"
+    mostly = "" if p.regular else "mostly "
+    apart = "" if step is None else f", {mostly}{_bytes(abs(step))} from one lane to the next"
     return (
         f"{_address_title(p)}. {len(p.lanes)} lanes request {_bytes(p.size)} each{apart}; "
         f"{_bytes(SECTOR * len(p.sectors))} are moved and {_bytes(_asked(p))} of them are used. "
@@ -264,7 +265,7 @@ def _address_keys(pattern: Pattern) -> list[Patch]:
 
 
 def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
-    """Draw the lanes that access the banks together: in each cell the pass that serves it."""
+    """Draw the lanes that access the banks together: in each cell the wavefront that serves it."""
     banks = pattern.words(members)
     for k in members:
         first, last = pattern.offsets[k] // WORD, (pattern.offsets[k] + pattern.size - 1) // WORD
@@ -300,9 +301,9 @@ def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
 
 
 def _bank_title(pattern: Pattern) -> str:
-    passes, least = pattern.passes, len(pattern.phases)
-    rest = "no bank conflict" if passes == least else f"ideal: {least}"
-    count = f"{passes} pass{'' if passes == 1 else 'es'}"
+    least = len(pattern.phases)
+    rest = "no bank conflict" if pattern.passes == least else f"ideal: {least}"
+    count = f"{pattern.passes} wavefront{'' if pattern.passes == 1 else 's'}"
     return f"{_name(pattern)} takes {count}, {rest}"
 
 
@@ -311,7 +312,7 @@ def _bank_keys(pattern: Pattern) -> list[Patch]:
     keys = []
     if min(wanted) == 1:
         keys.append(
-            Patch(fc=style.SKY, ec=style.INK, label="the bank delivers one word, in one pass")
+            Patch(fc=style.SKY, ec=style.INK, label="the bank delivers one word, in one wavefront")
         )
     if max(wanted) > 1:
         keys.append(
@@ -321,7 +322,7 @@ def _bank_keys(pattern: Pattern) -> list[Patch]:
                 hatch="////",
                 label=(
                     "a conflict: the lanes access different words of the bank; the number is the "
-                    "pass"
+                    "wavefront"
                 ),
             )
         )

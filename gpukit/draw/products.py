@@ -3,7 +3,7 @@
 Legend
     a, b      the matrices that are multiplied, size x size; a layer of `reads` per matrix
     row, col  the element of the product that a thread computes
-    turn      the one iteration of the loop over k that counts, or EVERY            -1
+    iteration      the one iteration of the loop over k that counts, or EVERY            -1
     per_thread   results per thread in a row of out, and as many in a column        8
     chosen    (x, y) of the one thread that counts                                  (1, 2)
     first, last   the threads that count, by their index in the first block: [first, last)
@@ -39,7 +39,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @cuda.jit
-def reads_kernel(reads, swapped, turn, first, last):
+def reads_kernel(reads, swapped, iteration, first, last):
     """Count what the chosen threads of block (0, 0) read of a and b, and write to out."""
     x, y = cuda.grid(2)
     row, col = (x, y) if swapped else (y, x)
@@ -48,7 +48,7 @@ def reads_kernel(reads, swapped, turn, first, last):
     if cuda.blockIdx.x == 0 and cuda.blockIdx.y == 0 and first <= number < last:
         if row < size and col < size:
             for k in range(size):
-                if turn in (EVERY, k):
+                if iteration in (EVERY, k):
                     cuda.atomic.add(reads, (A, row, k), 1)
                     cuda.atomic.add(reads, (B, k, col), 1)
             cuda.atomic.add(reads, (OUT, row, col), 1)
@@ -74,13 +74,13 @@ def product_reads(
     who: str = "warp",
     *,
     swapped: bool = False,
-    turn: int | None = None,
+    iteration: int | None = None,
 ) -> Figure:
     """Draw what the first thread, warp or block of a product reads, one thread per element.
 
-    In all iterations of its loop over k, or in one `turn`. With `swapped` x is the row.
+    In all iterations of its loop over k, or in one `iteration`. With `swapped` x is the row.
     """
-    reads = counted(size, block, who, swapped=swapped, turn=turn)
+    reads = counted(size, block, who, swapped=swapped, iteration=iteration)
     with style.house():
         fig, axes = style.figure(8.4, 9.0, 2, 2)
         for axis, layer, name in (
@@ -93,7 +93,7 @@ def product_reads(
         axes[0, 0].text(
             0.02,
             0.62,
-            f"One {who}\n{_when(turn)}",
+            f"One {who}\n{_when(iteration)}",
             fontsize=15,
             fontweight="bold",
             va="bottom",
@@ -111,16 +111,18 @@ def product_reads(
     return fig
 
 
-def product_orders(size: int = 32, block: int = 16, turn: int = 5) -> Figure:
+def product_orders(size: int = 32, block: int = 16, iteration: int = 5) -> Figure:
     """Draw what the first warp reads in one iteration where x is the row, and where the column."""
     with style.house():
         fig, axes = style.figure(9.6, 7.4, 2, 3)
         for line, swapped in zip(axes, (True, False), strict=True):
-            reads = counted(size, block, "warp", swapped=swapped, turn=turn)
+            reads = counted(size, block, "warp", swapped=swapped, iteration=iteration)
             for axis, layer, name in zip(line, (A, B, OUT), ("a", "b", "out"), strict=True):
                 _counts(axis, reads[layer], block, name)
             line[0].set_ylabel(_order(swapped), fontsize=12, fontweight="bold")
-        fig.suptitle(f"One warp {_when(turn)}", x=0.01, ha="left", fontweight="bold", fontsize=13)
+        fig.suptitle(
+            f"One warp {_when(iteration)}", x=0.01, ha="left", fontweight="bold", fontsize=13
+        )
         style.legend(fig, handles=_keys(block), ncols=3, fontsize=10)
     return fig
 
@@ -141,7 +143,7 @@ def thread_results(block: int = 4, per_thread: int = 8, k: int = 1) -> Figure:
         axes[1, 1].set_xlabel(f"{many} multiplications, one for each of its results", fontsize=10)
         style.bare(axes[0, 0])
         fig.suptitle(
-            f"One thread, x = {chosen[0]} and y = {chosen[1]}, in the step k = {k}",
+            f"One thread, x = {chosen[0]} and y = {chosen[1]}, at k = {k}",
             x=0.01,
             ha="left",
             fontweight="bold",
@@ -175,8 +177,8 @@ def results_counted(
     return a_tile, b_tile, sums
 
 
-def _when(turn: int | None) -> str:
-    return "in all turns of the loop" if turn is None else f"in the turn k = {turn}"
+def _when(iteration: int | None) -> str:
+    return "in all iterations of the loop" if iteration is None else f"in iteration k = {iteration}"
 
 
 def _order(swapped: bool) -> str:
@@ -185,13 +187,13 @@ def _order(swapped: bool) -> str:
 
 def _keys(block: int) -> list[Any]:
     return [
-        Patch(fc=_ONCE, ec=style.INK, label="touched once"),
-        Patch(fc=_OFTEN, ec=style.INK, hatch="///", label="touched more than once"),
+        Patch(fc=_ONCE, ec=style.INK, label="accessed once"),
+        Patch(fc=_OFTEN, ec=style.INK, hatch="///", label="accessed more than once"),
         Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
     ]
 
 
-def counted(size: int, block: int, who: str, *, swapped: bool, turn: int | None) -> Ints:
+def counted(size: int, block: int, who: str, *, swapped: bool, iteration: int | None) -> Ints:
     """Return how often each element of a, b and out is accessed, (3, size, size)."""
     if who not in WHO or not 1 <= size <= MOST or not 1 <= block <= 32:
         raise ValueError(
@@ -202,7 +204,7 @@ def counted(size: int, block: int, who: str, *, swapped: bool, turn: int | None)
     grid = -(-size // block)
     last = WHO[who] or block * block
     reads_kernel[(grid, grid), (block, block)](
-        reads, swapped, EVERY if turn is None else turn, 0, last
+        reads, swapped, EVERY if iteration is None else iteration, 0, last
     )
     return reads
 
@@ -339,7 +341,7 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         axes.text(
             least,
             -0.62,
-            f" each number once: {least:,}",
+            f" each element read and written once: {least:,}",
             ha="left",
             va="bottom",
             fontsize=10,

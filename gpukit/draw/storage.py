@@ -23,52 +23,55 @@ MOST_WALKED = 16
 
 
 @cuda.jit
-def rows_kernel(thread, turn):
+def rows_kernel(thread, iteration):
     """Write which thread visits each element and when; one thread per row."""
     row = cuda.grid(1)
     if row < thread.shape[0]:
         for col in range(thread.shape[1]):
             thread[row, col] = row
-            turn[row, col] = col
+            iteration[row, col] = col
 
 
 @cuda.jit
-def columns_kernel(thread, turn):
+def columns_kernel(thread, iteration):
     """Write which thread visits each element and when; one thread per column."""
     col = cuda.grid(1)
     if col < thread.shape[1]:
         for row in range(thread.shape[0]):
             thread[row, col] = col
-            turn[row, col] = row
+            iteration[row, col] = row
 
 
-def walks(side: int = 8, turn: int | None = None) -> Figure:
+def walks(side: int = 8, iteration: int | None = None) -> Figure:
     """Draw a square matrix twice: one thread per row, and one thread per column.
 
     Each cell holds the thread that visits it, and below it the iteration of that thread's loop.
-    `turn` marks the elements that all threads visit in that iteration. Both numbers were recorded.
+    `iteration` marks the elements that all threads visit in it. Both numbers were recorded.
     """
-    if not 1 <= side <= MOST_WALKED or (turn is not None and not 0 <= turn < side):
+    if not 1 <= side <= MOST_WALKED or (iteration is not None and not 0 <= iteration < side):
         raise ValueError(
-            f"walks: expected a side from 1 to {MOST_WALKED} and a turn below it, got side={side} "
-            f"and turn={turn}. Draw a smaller matrix: the pattern is the same."
+            f"walks: expected a side from 1 to {MOST_WALKED} and an iteration below it, got "
+            f"side={side} and iteration={iteration}. Draw a smaller matrix: the pattern is the "
+            "same."
         )
     with style.house():
         fig, both = style.figure(max(7.0, 1.15 * side), 0.58 * side + 1.3, 1, 2)
-        names = ("a thread for each row", "a thread for each column")
+        names = ("one thread per row", "one thread per column")
         for axes, kernel, name in zip(both, (rows_kernel, columns_kernel), names, strict=True):
-            thread, turns = np.full((2, side, side), -1)
-            kernel[1, side](thread, turns)
-            _walk(axes, thread, turns, turn)
+            thread, iterations = np.full((2, side, side), -1)
+            kernel[1, side](thread, iterations)
+            _walk(axes, thread, iterations, iteration)
             axes.set_title(name, fontsize=11)
             style.bare(axes)
     return fig
 
 
-def _walk(axes: Any, thread: npt.NDArray[Any], turns: npt.NDArray[Any], marked: int | None) -> None:
+def _walk(
+    axes: Any, thread: npt.NDArray[Any], iterations: npt.NDArray[Any], marked: int | None
+) -> None:
     side = len(thread)
     for (row, col), number in np.ndenumerate(thread):
-        at = int(turns[row, col])
+        at = int(iterations[row, col])
         here = at == marked
         plain = marked is None or here
         fill = style.FILLS[int(number) % len(style.FILLS)] if plain else "#ECECEC"
@@ -77,7 +80,7 @@ def _walk(axes: Any, thread: npt.NDArray[Any], turns: npt.NDArray[Any], marked: 
         words: Any = {"ha": "center", "va": "center", "fontsize": 6.5, "zorder": 3}
         words["fontweight"] = "bold" if here else "normal"
         axes.text(col, row - 0.13, f"thread {number}", **words)
-        axes.text(col, row + 0.22, f"turn {at}", **words)
+        axes.text(col, row + 0.22, f"iter. {at}", **words)
     axes.set_xlim(-0.6, side - 0.4)
     axes.set_ylim(side - 0.4, -0.6)
     axes.set_aspect("equal")

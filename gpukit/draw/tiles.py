@@ -78,10 +78,11 @@ def _tile(axes: Any, marks: npt.NDArray[Any], title: str) -> None:
     axes.add_patch(Rectangle((col, row), TILE, TILE, fc=_MINE, lw=0))
     for at, mark in np.ndenumerate(marks):
         if mark:
-            wide = 0.9 if mark == 2 and size > TILE else 0.0  # else it would be too small to see
-            corner, side = (at[1] - wide, at[0] - wide), 1 + 2 * wide
             how: Any = {"fc": _ONE, "lw": 0.9} if mark == 2 else {"fc": _WARP, "lw": 0.15}
-            axes.add_patch(Rectangle(corner, side, side, ec=style.INK, zorder=int(mark), **how))
+            axes.add_patch(Rectangle(at[::-1], 1, 1, ec=style.INK, zorder=int(mark), **how))
+            if mark == 2 and size > TILE:  # too small to be found without a ring
+                ring: Any = {"mfc": "none", "mec": style.INK, "ms": 13, "mew": 1.4}
+                axes.plot(at[1] + 0.5, at[0] + 0.5, "o", zorder=3, **ring)
     for edge in range(0, size + 1, TILE):
         axes.plot([edge, edge], [0, size], color=style.INK, lw=1.2)
         axes.plot([0, size], [edge, edge], color=style.INK, lw=1.2)
@@ -117,7 +118,7 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
             axes.tick_params(length=0)
             axes.xaxis.tick_top()
             axes.set_ylabel("row of the tile")
-            many = f"{passes} pass{'' if passes == 1 else 'es'}"
+            many = f"{passes} wavefront{'' if passes == 1 else 's'}"
             axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=20)
         fig.supxlabel(
             "in each cell the bank of the word; marked: the column that a warp reads", fontsize=11
@@ -126,7 +127,7 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
 
 
 def column_passes(width: int, column: int = 2) -> int:
-    """Return the passes of a warp that reads a column of a tile with rows of `width` words.
+    """Return the wavefronts of a warp that reads a column of a tile with rows of `width` words.
 
     >>> column_passes(32), column_passes(33)
     (32, 1)
@@ -145,7 +146,7 @@ def _bank(axes: Any, row: int, col: int, bank: int, *, marked: bool) -> None:
 
 
 def stride_bars(passes: Any) -> Figure:
-    """Draw the passes of one request per stride, from 0 on, as bars."""
+    """Draw the wavefronts of one request per stride, from 0 on, as bars."""
     heights = np.asarray(passes)
     with style.house():
         fig, axes = style.figure(9.4, 3.6)
@@ -156,6 +157,6 @@ def stride_bars(passes: Any) -> Figure:
         axes.set_xlim(-0.7, len(heights) - 0.3)
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel("stride in words")
-        axes.set_ylabel("passes")
-        axes.set_title("Passes of one request")
+        axes.set_ylabel("wavefronts")
+        axes.set_title("Wavefronts of one request")
     return fig

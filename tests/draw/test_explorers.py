@@ -192,7 +192,7 @@ def test_stride_slider_updates_the_text(shown):
     assert "4 sectors: 128 bytes moved, 128 of them requested (100 %)" in page.text()
     page.page.get_by_role("slider", name="Stride").press("ArrowRight")
     assert "8 sectors: 256 bytes moved, 128 of them requested (50 %)" in page.text()
-    assert "2 passes, ideal: 1" in page.text()
+    assert "2 wavefronts, ideal: 1" in page.text()
 
 
 def test_lane_is_described_with_its_address(shown):

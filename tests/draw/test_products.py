@@ -10,7 +10,7 @@ from tests.draw.figures import words
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_warp_reads_two_or_sixteen_rows_of_a_per_step(swapped):
-    a, b, out = products.counted(32, 16, "warp", swapped=swapped, turn=5)
+    a, b, out = products.counted(32, 16, "warp", swapped=swapped, iteration=5)
     rows, cols = (16, 2) if swapped else (2, 16)
     assert (a > 0).sum() == (a[:rows, 5] == cols).sum() == rows
     assert (b > 0).sum() == (b[5, :cols] == rows).sum() == cols
@@ -18,7 +18,7 @@ def test_a_warp_reads_two_or_sixteen_rows_of_a_per_step(swapped):
 
 
 def test_every_element_is_read_once_per_thread_that_needs_it():
-    a, b, out = products.counted(20, 16, "block", swapped=False, turn=None)
+    a, b, out = products.counted(20, 16, "block", swapped=False, iteration=None)
     assert np.array_equal(np.unique(a[:16]), [16])
     assert np.array_equal(np.unique(b[:, :16]), [16])
     assert a[16:].sum() == b[:, 16:].sum() == 0
@@ -26,7 +26,7 @@ def test_every_element_is_read_once_per_thread_that_needs_it():
 
 
 def test_a_block_larger_than_the_product_has_idle_threads():
-    a, b, out = products.counted(3, 16, "block", swapped=False, turn=None)
+    a, b, out = products.counted(3, 16, "block", swapped=False, iteration=None)
     assert a.min() == a.max() == b.min() == b.max() == 3
     assert out.sum() == 9
 
@@ -41,7 +41,9 @@ def test_a_thread_with_8_by_8_results_reads_8_plus_8_elements_per_step():
 
 
 def test_both_orders_are_labelled():
-    assert {"x is the row", "x is the column"} <= set(words(products.product_orders(8, 4, turn=3)))
+    assert {"x is the row", "x is the column"} <= set(
+        words(products.product_orders(8, 4, iteration=3))
+    )
 
 
 def test_bytes_are_labelled_with_their_ratio_to_the_minimum():

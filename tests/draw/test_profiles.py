@@ -191,7 +191,7 @@ def test_conflicts_are_hatched_and_numbered_by_pass():
 def test_lanes_that_read_the_same_word_do_not_conflict():
     figure = draw.bank_map(pattern(0, space="shared"))
     assert {hatch for _, hatch in boxes(figure)} == {""}
-    assert "takes 1 pass, no bank conflict" in written(figure)
+    assert "takes 1 wavefront, no bank conflict" in written(figure)
 
 
 def test_legend_has_conflicts_only_if_there_are_any():
@@ -203,11 +203,11 @@ def test_legend_has_conflicts_only_if_there_are_any():
 @pytest.mark.parametrize(
     ("step", "size", "text"),
     [
-        (128, 4, "takes 32 passes, ideal: 1"),
-        (132, 4, "takes 1 pass, no bank conflict"),
-        (8, 8, "takes 2 passes, no bank conflict"),
-        (16, 8, "takes 4 passes, ideal: 2"),
-        (16, 16, "takes 4 passes, no bank conflict"),
+        (128, 4, "takes 32 wavefronts, ideal: 1"),
+        (132, 4, "takes 1 wavefront, no bank conflict"),
+        (8, 8, "takes 2 wavefronts, no bank conflict"),
+        (16, 8, "takes 4 wavefronts, ideal: 2"),
+        (16, 16, "takes 4 wavefronts, no bank conflict"),
     ],
 )
 def test_bank_map_compares_with_the_minimum(step, size, text):
@@ -250,4 +250,4 @@ def test_maps_show_the_worst_access_of_a_profile_by_default(transposed):
 
 def test_maps_show_the_selected_access(transposed):
     assert "touches 4 sectors" in draw.address_map_in_words(transposed, "out[ty, tx]")
-    assert "takes 1 pass" in draw.bank_map_in_words(transposed, "tile[ty, tx]")
+    assert "takes 1 wavefront" in draw.bank_map_in_words(transposed, "tile[ty, tx]")

@@ -12,7 +12,7 @@ from tests.draw.figures import words
 
 def test_walks_visit_each_element_once():
     shown = words(draw.walks(4))
-    assert [shown.count(f"turn {turn}") for turn in range(4)] == [8] * 4
+    assert [shown.count(f"iter. {turn}") for turn in range(4)] == [8] * 4
     assert [shown.count(f"thread {thread}") for thread in range(4)] == [8] * 4
 
 
@@ -44,7 +44,7 @@ def test_passes_of_a_column_are_the_gcd_with_the_number_of_banks(width):
 
 def test_tile_banks_name_the_bank_of_each_word():
     (panel,) = draw.tile_banks((33,), shown=3).axes
-    assert panel.get_title(loc="left") == "rows of 33 words: 1 pass"
+    assert panel.get_title(loc="left") == "rows of 33 words: 1 wavefront"
     banks = [int(text.get_text()) for text in panel.texts if text.get_text() != "..."]
     assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # each row is shifted by one bank
 
@@ -72,7 +72,7 @@ def test_several_streams_keep_three_engines_busy():
     "wrong",
     [
         lambda: draw.walks(17),
-        lambda: draw.walks(4, turn=4),
+        lambda: draw.walks(4, iteration=4),
         lambda: draw.memories("abacus"),
         lambda: draw.tile_steps((0, 8)),
     ],

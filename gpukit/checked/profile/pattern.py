@@ -59,12 +59,20 @@ class Pattern:
     @property
     def step(self) -> int | None:
         """Bytes from each lane to the next, where most have the same distance; else None."""
-        pairs = zip(self.lanes, self.lanes[1:], self.offsets, self.offsets[1:], strict=False)
-        steps = Counter(after - before for a, b, before, after in pairs if b == a + 1)
+        steps = self._steps()
         if not steps:
             return None
         step, times = steps.most_common(1)[0]
         return step if 2 * times >= len(self.lanes) - 1 else None
+
+    @property
+    def regular(self) -> bool:
+        """Whether all neighbouring lanes have the same distance."""
+        return len(self._steps()) == 1
+
+    def _steps(self) -> Counter[int]:
+        pairs = zip(self.lanes, self.lanes[1:], self.offsets, self.offsets[1:], strict=False)
+        return Counter(after - before for a, b, before, after in pairs if b == a + 1)
 
     def _parts(self, at: int, unit: int) -> range:
         return range(at // unit, (at + self.size - 1) // unit + 1)

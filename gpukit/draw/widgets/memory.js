@@ -99,7 +99,7 @@ function sentences(state, lane) {
     ],
     [
       "Shared memory",
-      `${count(took, "pass", "passes")}, ${took === least ? "no bank conflict" : `ideal: ${least}`}`,
+      `${count(took, "wavefront")}, ${took === least ? "no bank conflict" : `ideal: ${least}`}`,
     ],
     [
       `Lane ${lane}`,
