@@ -139,8 +139,8 @@ def confusion(counts: Any, *, title: str, names: Sequence[str] | None = None) ->
         axes.set_xticks(range(classes), named)
         axes.set_yticks(range(classes), named)
         axes.tick_params(length=0)
-        axes.set_xlabel("taken for")
-        axes.set_ylabel("is")
+        axes.set_xlabel("predicted class")
+        axes.set_ylabel("true class")
         axes.set_title(title)
     return fig
 

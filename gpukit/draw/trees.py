@@ -177,7 +177,7 @@ def scan_steps(values: Any) -> Figure:
                 ec=style.INK,
                 lw=1.6,
                 label="has just added two sums: its own "
-                "(grey arrow) and the one a step to the left (blue)",
+                "(grey arrow) and the one `step` to the left (blue)",
             ),
             Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
         ]

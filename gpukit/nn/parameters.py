@@ -100,6 +100,17 @@ class Parameters:
         """Return the number of learned values."""
         return sum(math.prod(self._views[name].shape) for name in self.names)
 
+    def lost(self, model: Any) -> str:
+        """Return the name of a parameter of a model that has its values elsewhere; "" if none.
+
+        A second `Parameters` of the same model takes the parameters of the first one away.
+        """
+        known = {id(parameter): name for name, parameter in self.parts.items()}
+        for name, parameter in (*self.parts.items(), *parts_of(model, Parameter)):
+            if parameter.value is not self._views.get(known.get(id(parameter), "")):
+                return name
+        return ""
+
     def start(self, parameter: Parameter) -> int:
         """Return the index of a parameter's first element in `value` and `grad`."""
         first, whole = (

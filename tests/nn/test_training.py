@@ -306,3 +306,14 @@ def test_a_batch_of_one_example_is_rejected_naming_the_batch_norm_layer():
     with pytest.raises(ValueError, match=r"layer 1, BatchNorm, given x of shape \(1, 3\)"):
         nn.fit(model, optimizer, nn.Loader(X, LABELS, batch=8), epochs=1, report=False)
     assert np.isfinite(launch.to_host(optimizer.parameters.value)).all()
+
+
+@pytest.mark.parametrize("other", ["the same model", "another model"])
+def test_an_optimizer_of_other_parameters_is_rejected(other):
+    model, optimizer, loader, options = training()
+    if other == "the same model":
+        nn.Parameters(model, seed=1)  # the model's weights are in its array now
+    else:
+        model = training()[0]
+    with pytest.raises(ValueError, match=r"expected an optimizer of the model's parameters, but 0"):
+        nn.fit(model, optimizer, loader, **options)
