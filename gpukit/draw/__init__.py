@@ -30,7 +30,7 @@ from gpukit.draw.machines import computer, zoom
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
 from gpukit.draw.messages import message_chart, message_chart_in_words
 from gpukit.draw.paths import field, paths
-from gpukit.draw.patterns import block_3d, grid_stride, warp_turns
+from gpukit.draw.patterns import block_3d, grid_stride, warp_iterations
 from gpukit.draw.pictures import counts, curve, images, matrix, photo
 from gpukit.draw.pipelines import pipeline_chart, pipeline_chart_in_words, pipeline_text
 from gpukit.draw.products import bytes_moved, lanes, product_orders, product_reads, thread_results
@@ -120,7 +120,7 @@ __all__ = [
     "tile_steps",
     "unrolled",
     "walks",
-    "warp_turns",
+    "warp_iterations",
     "who_works",
     "zoom",
 ]

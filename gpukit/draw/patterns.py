@@ -23,16 +23,16 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
             f"to draw, got {blocks * block} and {n}. Draw a smaller launch."
         )
     thread, step = record.grid_stride(n, blocks, block)
-    threads, turns = blocks * block, int(step.max()) + 1
+    threads, iterations = blocks * block, int(step.max()) + 1
     with style.house():
-        fig, axes = style.figure(max(6.4, 0.5 * threads + 1.6), 0.5 * turns + 1.9)
+        fig, axes = style.figure(max(6.4, 0.5 * threads + 1.6), 0.5 * iterations + 1.9)
         for i in range(n):
             _cell(axes, int(thread[i]), int(step[i]), i, int(thread[i]) // block)
         axes.set_xlim(-0.55, threads - 0.45)
-        axes.set_ylim(turns - 0.4, -0.6)
+        axes.set_ylim(iterations - 0.4, -0.6)
         axes.set_aspect("equal")
         axes.set_xticks(range(threads), [f"{t}" for t in range(threads)])
-        axes.set_yticks(range(turns), [f"turn {t}" for t in range(turns)])
+        axes.set_yticks(range(iterations), [f"iteration {t}" for t in range(iterations)])
         axes.tick_params(length=0)
         axes.set_xlabel("thread, cuda.grid(1)")
         for b in range(1, blocks):
@@ -79,12 +79,12 @@ def block_3d(block: tuple[int, int, int]) -> Figure:
     return fig
 
 
-def warp_turns(turns: Any, warp: int = 0) -> Figure:
+def warp_iterations(iterations: Any, warp: int = 0) -> Figure:
     """Draw how many iterations of a loop each lane of one warp ran, and how long it then waited.
 
-    `turns` holds one count per thread, as a kernel recorded it.
+    `iterations` holds one count per thread, as a kernel recorded it.
     """
-    mine = np.asarray(turns)[warp * WARP : (warp + 1) * WARP]
+    mine = np.asarray(iterations)[warp * WARP : (warp + 1) * WARP]
     lanes, longest = np.arange(len(mine)), int(mine.max())
     busy = mine.sum() / (longest * len(mine)) if longest else 1.0
     with style.house():
@@ -100,8 +100,10 @@ def warp_turns(turns: Any, warp: int = 0) -> Figure:
             label="the lane is inactive and waits",
         )
         axes.set_xlabel(f"lane of warp {warp}")
-        axes.set_ylabel("turns of the loop")
+        axes.set_ylabel("iterations of the loop")
         axes.set_xlim(-0.7, len(mine) - 0.3)
-        axes.set_title(f"One warp, {len(mine)} lanes: {100 * busy:.0f}% of the turns are work")
+        axes.set_title(
+            f"One warp, {len(mine)} lanes: {100 * busy:.0f}% of the lane iterations are useful"
+        )
         style.legend(fig, ncols=2, fontsize=9)
     return fig

@@ -29,7 +29,7 @@ FIGURES = {
     "launch_2d_missing": lambda: draw.launch_2d(43, 64, (16, 16), (3, 4)),
     "grid_stride": lambda: draw.grid_stride(20, 2, 4),
     "block_3d": lambda: draw.block_3d((4, 3, 2)),
-    "warp_turns": lambda: draw.warp_turns(np.arange(40), warp=1),
+    "warp_iterations": lambda: draw.warp_iterations(np.arange(40), warp=1),
     "images": lambda: draw.images(("a", np.eye(4)), ("b", np.zeros((4, 4, 3), np.uint8))),
     "counts": lambda: draw.counts(("a", np.eye(4, dtype=int)), ("b", np.full((3, 2), 9))),
     "matrix": lambda: draw.matrix(np.eye(4), title="t", groups=[0, 0, 1, 1], bar="b"),

@@ -73,8 +73,6 @@ def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed):
     assert [cell.id for cell in solved if "Right: " not in running.texts(cell)] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # it has every kind of output
 def test_text_and_printed_output_of_the_core_path_are_short(executed):
     cells = running.core(executed)
     words = [cell.source if cell.cell_type == "markdown" else running.texts(cell) for cell in cells]
@@ -87,6 +85,8 @@ def test_numbers_in_the_text_stand_in_an_output_above_or_are_listed_facts(execut
     assert [n for n in measured.unknown(executed) if n not in listed] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # it has every kind of output
 def test_second_run_shows_the_same_text(executed):
     again = running.execute(running.with_solutions(running.read(running.NOTEBOOKS[0])))
     both = zip(running.code_cells(executed), running.code_cells(again), strict=True)
