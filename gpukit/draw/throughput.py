@@ -83,14 +83,14 @@ def lines(
                 markevery=max(1, len(x) // _MARKS),
                 label=name,
             )
-        low, high = axes.get_ylim()
-        level = 1 if "y" in log else 0
-        if low < level < high:
-            axes.axhline(level, color=style.INK, lw=1, ls=(0, (1, 2)), zorder=0)
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             if name in log:
                 getattr(axes, f"set_{name}scale")("log")
                 axis.set_major_formatter(FuncFormatter(_short))
+        low, high = axes.get_ylim()
+        level = 1 if "y" in log else 0
+        if low < level < high:
+            axes.axhline(level, color=style.INK, lw=1, ls=(0, (1, 2)), zorder=0)
         axes.tick_params(which="minor", length=0)
         axes.set_title(title)
         axes.set_xlabel(xlabel)

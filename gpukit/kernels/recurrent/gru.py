@@ -1,4 +1,4 @@
-"""The GRU cell after its matrix products: three gates, and a mean of the old and the new state.
+"""The GRU cell after its matrix products: two gates, the candidate, the mean of old and new.
 
     r, z = sigmoid of their sums            n = tanh(its input part + r times its hidden part)
     h' = (1 - z) n + z h                    in PyTorch's order: r, z, n
@@ -184,7 +184,7 @@ def gru_backward_kernel(grad, gates, from_hidden, h, grad_input_sums, grad_hidde
 
 
 def gru_backward_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """A gradient, three gates, n's hidden part and h loaded, six gradients stored."""
+    """A gradient, gates and candidate, n's hidden part and h loaded, six gradients stored."""
     return Cost(bytes=12 * itemsize * n * h, flops=16 * n * h)
 
 

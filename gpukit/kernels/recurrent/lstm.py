@@ -1,4 +1,4 @@
-"""The LSTM cell after its matrix products: four gates and the update of the cell state.
+"""The LSTM cell after its matrix products: gates, candidate, update of the cell state.
 
     i, f, o = sigmoid of their sums         c' = f c + i g          h' = o tanh(c')
     g = tanh of its sum                     in PyTorch's order: i, f, g, o
@@ -86,8 +86,8 @@ def lstm_backward_reference(
 def lstm_fused_kernel(from_input, from_hidden, c, gates, new_h, new_c):
     """Compute all gates and the new state, one thread per unit of one sample.
 
-    New here   the four gates of a unit are H columns apart and are all that the unit needs, so one
-               thread computes the whole unit. The gates are stored only for the gradient
+    New here   a unit's three gates and candidate are H columns apart and are all that the unit
+               needs, so one thread computes the whole unit. They are stored for the gradient
     Shapes     from_input, from_hidden and gates (N, 4 H), c, new_h and new_c (N, H); any sizes
                >= 1, any strides. gates may be from_input, new_c may be c
     Cost       bytes: 15 itemsize N H; flops: 19 N H, 5 of them calls of exp and tanh; barriers: 0
@@ -134,7 +134,7 @@ def lstm_update_kernel(gates, c, new_h, new_c):
 
 
 def lstm_update_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """Four gates and c loaded, c' and h' stored."""
+    """Three gates, the candidate and c loaded, c' and h' stored."""
     return Cost(bytes=7 * itemsize * n * h, flops=5 * n * h)
 
 
@@ -166,7 +166,7 @@ def lstm_backward_kernel(grad_h, grad_c, gates, c, new_c, grad_sums, old_grad_c)
 
 
 def lstm_backward_cost(n: int, h: int, itemsize: int = 4) -> Cost:
-    """Two gradients, four gates, c and c' loaded, four gradients and that of c stored."""
+    """Two gradients, gates and candidate, c and c' loaded, four gradients and that of c stored."""
     return Cost(bytes=13 * itemsize * n * h, flops=25 * n * h)
 
 
