@@ -288,7 +288,7 @@ def test_a_user_without_a_home_has_no_cache_and_no_error(monkeypatch):
 def test_facts_say_what_carries_messages_between_ranks(monkeypatch):
     monkeypatch.setattr(launcher, "mpiexec", lambda: "/opt/mpi/bin/mpiexec")
     assert facts._ranks() == (
-        "single: no launcher started this process, so that it is the only rank; `gpukit train` "
+        "single: no launcher started this process, so it is the only rank; `gpukit train` "
         "starts them with /opt/mpi/bin/mpiexec"
     )
 

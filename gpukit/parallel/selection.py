@@ -29,7 +29,7 @@ def choose() -> Choice:
     """Return the transport of this process."""
     variable = next((name for name in LAUNCHERS if name in os.environ), None)
     if variable is None:
-        return Choice("single", "no launcher started this process, so that it is the only rank")
+        return Choice("single", "no launcher started this process, so it is the only rank")
     launcher = f"{LAUNCHERS[variable]} started this process ({variable} is set)"
     if not has("mpi4py"):
         return Choice("single", launcher, f"mpi4py is not installed. Install it, {INSTALL}")
