@@ -11,7 +11,7 @@ from tests.notebooks import questions, running
 pytestmark = pytest.mark.parametrize("path", running.NOTEBOOKS, ids=lambda path: path.stem)
 
 MOST_LINES = 30
-MOST_WORDS = 120
+MOST_WORDS = 150
 MOST_CELLS = 45
 SEED = "20261120"
 
