@@ -56,7 +56,7 @@ KERNELS: dict[str, Sequence[Sizes]] = {
     "sum_atomic": _VECTOR,
     "sum_shuffle": _VECTOR,
     "histogram_atomic": _VECTOR,
-    "histogram_privatised": _VECTOR,
+    "histogram_privatized": _VECTOR,
     "matvec_thread_a_row": _MATVEC,
     "matvec_warp_a_row": _MATVEC,
     "matmul_uncoalesced": _PRODUCT,

@@ -42,7 +42,7 @@ KERNELS = (
     "sum_atomic",
     "sum_grid_stride",
     "transpose_padded",
-    "histogram_privatised",
+    "histogram_privatized",
 )
 SCALED = ("matmul_tiled", "vector_add")
 MOST = {"off": 1.25, "on": 1.5}  # times NumPy's time

@@ -212,7 +212,7 @@ def scan_blelloch(grid, block, x, shift, out, sums):
 
 
 @njit
-def histogram_privatised(grid, block, x, out):
+def histogram_privatized(grid, block, x, out):
     bins, threads = out.shape[0], block[0]
     mine = np.empty(bins, np.int32)
     for b in range(grid[0]):
@@ -239,5 +239,5 @@ LOOPS = {
     "scan_block": scan_block,
     "scan_blelloch": scan_blelloch,
     "scan_padded": scan_blelloch,  # a CPU has no banks
-    "histogram_privatised": histogram_privatised,
+    "histogram_privatized": histogram_privatized,
 }

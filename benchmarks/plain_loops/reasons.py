@@ -21,7 +21,7 @@ REASONS: dict[str, str] = {
     "matvec_vectorized": _FLOAT4S,
     "sum_vectorized": _FLOAT4S,
     "histogram_atomic": _ATOMICS,
-    "histogram_privatised": _ATOMICS,
+    "histogram_privatized": _ATOMICS,
     "scan_padded": _SCATTERED,
     "scan_blelloch": _SCATTERED,
     "sum_interleaved": _SCATTERED,

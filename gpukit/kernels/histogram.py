@@ -69,7 +69,7 @@ def histogram_atomic_cost(n: int, itemsize: int = 1) -> Cost:
 
 
 @cuda.jit
-def histogram_privatised_kernel(x, out):
+def histogram_privatized_kernel(x, out):
     """Count every value in a private copy of the bins per block, then add the copies.
 
     New here   privatization: atomics in shared memory are fast, and only the threads of one block
@@ -98,7 +98,7 @@ def histogram_privatised_kernel(x, out):
         cuda.atomic.add(out, b, mine[b])
 
 
-def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1) -> Cost:
+def histogram_privatized_cost(n: int, bins: int, blocks: int, itemsize: int = 1) -> Cost:
     """A load per value, an atomic per bin and block."""
     return Cost(bytes=itemsize * n + 8 * bins * blocks, flops=0)
 
@@ -108,7 +108,7 @@ def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1)
 
 @signature.takes("x: n -> bins", dtypes=(np.uint8, np.int32), dtype=np.int32)
 def bincount(
-    x: Any, bins: int, *, variant: str = "privatised", out: Any = None, stream: Any = 0
+    x: Any, bins: int, *, variant: str = "privatized", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return how often each of 0, 1, ..., bins - 1 occurs in a uint8 or int32 vector.
 
@@ -123,7 +123,7 @@ def bincount(
     grid = launch.grid_1d("bincount", bins, BLOCK)
     vector.fill_kernel[grid, BLOCK, stream](0, result.array)  # the atomics add to its contents
     n = x.shape[0]
-    if n and kernel is histogram_privatised_kernel and bins <= MAX_PRIVATE_BINS:
+    if n and kernel is histogram_privatized_kernel and bins <= MAX_PRIVATE_BINS:
         kernel[private_blocks(n, bins), BLOCK, stream, 4 * bins](x, result.array)
     elif n:
         grid = launch.grid_1d("bincount", n, BLOCK)
@@ -132,7 +132,7 @@ def bincount(
 
 
 def private_blocks(n: int, bins: int) -> int:
-    """Return the grid of histogram_privatised_kernel: a block counts more values than it has bins.
+    """Return the grid of histogram_privatized_kernel: a block counts more values than it has bins.
 
     The shared memory of the bins also limits how many blocks can be resident at once.
 
@@ -148,7 +148,7 @@ _variant = functools.partial(
 VARIANTS = (
     _variant("atomic", histogram_atomic_kernel, histogram_atomic_cost),
     _variant(
-        "privatised", histogram_privatised_kernel, histogram_privatised_cost, grid_stride=True
+        "privatized", histogram_privatized_kernel, histogram_privatized_cost, grid_stride=True
     ),
 )
 __all__ = launch.public_names(globals())

@@ -1,4 +1,4 @@
-"""Histogram: global atomics, and privatised bins in shared memory."""
+"""Histogram: global atomics, and privatized bins in shared memory."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def run(variant, x, out, blocks=None):
     """Launch the kernel of a variant."""
     kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
     blocks = blocks or launch.ceil_div(len(x), BLOCK)
-    shared = 4 * len(out) if variant == "privatised" else 0
+    shared = 4 * len(out) if variant == "privatized" else 0
     kernel[blocks, BLOCK, 0, shared](x, out)
 
 
@@ -60,9 +60,9 @@ def test_kernels_add_to_out(variant):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 5, 9])
-def test_privatised_kernel_is_right_for_any_grid(blocks, rng):
+def test_privatized_kernel_is_right_for_any_grid(blocks, rng):
     x, out = rng.integers(0, 37, 1009).astype(np.int32), np.zeros(37, np.int32)
-    run("privatised", x, out, blocks)
+    run("privatized", x, out, blocks)
     np.testing.assert_array_equal(out, np.bincount(x, minlength=37))
 
 
@@ -194,7 +194,7 @@ N, FEW, BLOCKS = 5000, 37, 3
 def counters(variant, dtype=np.int32, value=None):
     x = (np.arange(N) % FEW if value is None else np.full(N, value)).astype(dtype)
     kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
-    blocks = BLOCKS if variant == "privatised" else launch.ceil_div(N, BLOCK)
+    blocks = BLOCKS if variant == "privatized" else launch.ceil_div(N, BLOCK)
     return gpukit.profile(kernel)[blocks, BLOCK, 0, 4 * FEW](x, np.zeros(FEW, np.int32)).total
 
 
@@ -210,9 +210,9 @@ def test_atomic_cost_equals_the_profile_counters(dtype):
 
 @pytest.mark.watched
 @dtypes
-def test_privatised_cost_equals_the_profile_counters(dtype):
-    cost = histogram.histogram_privatised_cost(N, FEW, BLOCKS, np.dtype(dtype).itemsize)
-    counts = counters("privatised", dtype)
+def test_privatized_cost_equals_the_profile_counters(dtype):
+    cost = histogram.histogram_privatized_cost(N, FEW, BLOCKS, np.dtype(dtype).itemsize)
+    counts = counters("privatized", dtype)
     assert counts["global_bytes_asked"] == cost.bytes - 4 * FEW * BLOCKS
 
 
@@ -220,19 +220,19 @@ def test_privatised_cost_equals_the_profile_counters(dtype):
 def test_privatisation_reduces_global_atomics_from_one_per_value_to_one_per_bin_and_block():
     assert counters("atomic")["global_atomic_requests"] == launch.ceil_div(N, 32)
     warps = launch.ceil_div(FEW, 32)
-    assert counters("privatised")["global_atomic_requests"] == warps * BLOCKS
+    assert counters("privatized")["global_atomic_requests"] == warps * BLOCKS
 
 
 @pytest.mark.watched
 def test_equal_values_contend_across_the_grid_or_only_within_a_block():
     assert counters("atomic", value=7)["atomic_contention"] == N
     busiest_block = 7 * BLOCK  # 20 steps of 256 threads, shared by 3 blocks; the last has 136
-    assert counters("privatised", value=7)["atomic_contention"] == busiest_block
+    assert counters("privatized", value=7)["atomic_contention"] == busiest_block
 
 
 @pytest.mark.watched
 def test_counting_twice_as_many_values_adds_no_global_atomic():
-    x, kernel = np.zeros(2 * N, np.uint8), histogram.histogram_privatised_kernel
+    x, kernel = np.zeros(2 * N, np.uint8), histogram.histogram_privatized_kernel
     run = gpukit.profile(kernel)[BLOCKS, BLOCK, 0, 4 * FEW]
     requests = [
         run(part, np.zeros(FEW, np.int32)).total["global_atomic_requests"] for part in (x, x[:N])
@@ -241,5 +241,5 @@ def test_counting_twice_as_many_values_adds_no_global_atomic():
 
 
 @pytest.mark.watched
-def test_privatised_kernel_has_two_barriers():
-    assert counters("privatised")["barriers"] == 2 * BLOCKS * (BLOCK // 32)
+def test_privatized_kernel_has_two_barriers():
+    assert counters("privatized")["barriers"] == 2 * BLOCKS * (BLOCK // 32)

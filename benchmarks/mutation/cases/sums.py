@@ -134,7 +134,7 @@ def _histogram() -> Iterator[Case]:
     yield Case((3, 256), lambda: (x.copy(), np.zeros(299, np.int32)), {1: right})
 
 
-@of(histogram.histogram_privatised_kernel)
-def _privatised() -> Iterator[Case]:
+@of(histogram.histogram_privatized_kernel)
+def _privatized() -> Iterator[Case]:
     for one in _histogram():
         yield Case((2, 256, 0, 1196), one.make, one.expected)
