@@ -1,12 +1,11 @@
-"""Names and prose use the field's terms, which readers can search for.
-
-The prose of the lessons is tested separately, with its own list.
-"""
+"""Names and prose use the field's terms, which readers can search for."""
 
 import re
 from pathlib import Path
 
 import pytest
+
+from tests.notebooks import questions, running
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = {".py", ".md", ".toml", ".js", ".css", ".cfg", ""}
@@ -88,6 +87,14 @@ def test_names_messages_docstrings_and_docs_use_the_terms_of_the_field():
     ]
     found += [f"{name}: a file of that name" for name in files() if private(Path(name).stem)]
     assert found == [], "\n".join(found)
+
+
+@pytest.mark.parametrize("path", running.NOTEBOOKS, ids=lambda path: path.stem)
+def test_lessons_and_their_sealed_answers_use_the_terms_of_the_field(path):
+    for cell in running.read(path).cells:
+        call = questions.call_of(cell.source) if cell.cell_type == "code" else None
+        because = questions.answer_of(call)["because"] if call else ""
+        assert private(f"{cell.source}\n{because}") == [], cell.id
 
 
 @pytest.mark.parametrize(
