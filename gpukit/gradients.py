@@ -118,7 +118,7 @@ def _compare(k: int, gradient: Any, slopes: Float64, atol: float, rtol: float) -
     raise errors.GradientError(
         f"gradcheck: expected the gradient of inputs[{k}] at {list(worst)} to be "
         f"{slopes[worst]:.8g}, the slope, got {gradient[worst]:.8g}; {int(wrong.sum())} of "
-        f"{wrong.size} elements are wrong, this one by most. "
+        f"{wrong.size} elements are wrong, this one by the most. "
         + _hint(gradient, slopes, wrong, atol, rtol)
     )
 
