@@ -235,9 +235,10 @@ def cross_entropy_with_grad(
     out: Any = None,
     stream: Any = 0,
 ) -> tuple[Any, Any]:
-    """Return the mean or sum of the losses and the gradient of the logits, from one launch.
+    """Return the mean or sum of the losses and the gradient of the logits, from one kernel.
 
-    The results of cross_entropy and cross_entropy_backward, for half the reads. `out` is a pair.
+    The results of cross_entropy and cross_entropy_backward, for half the reads; the mean takes two
+    small launches more. `out` is a pair.
     """
     function = "cross_entropy_with_grad"
     total, grad = out
