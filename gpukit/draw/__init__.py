@@ -5,7 +5,7 @@ and the explorers are interactive HTML.
 """
 
 from gpukit.draw.ask import ask, seal
-from gpukit.draw.attention import looks
+from gpukit.draw.attention import attention_weights
 from gpukit.draw.clusters import (
     memory_bars,
     memory_bars_in_words,
@@ -77,7 +77,7 @@ __all__ = [
     "launch_2d",
     "launch_explorer",
     "lines",
-    "looks",
+    "attention_weights",
     "loss_curve",
     "loss_curve_in_words",
     "magnitudes",

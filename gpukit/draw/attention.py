@@ -14,7 +14,9 @@ MOST_NUMBERS = 12
 MOST_PLACES = 80
 
 
-def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -> Figure:
+def attention_weights(
+    *pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None
+) -> Figure:
     """Draw weights as maps side by side: each argument is a title and an array (queries, keys).
 
     `rows` names the queries, `cols` the keys, which are the same positions where it is
@@ -27,7 +29,7 @@ def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -
     for title, weights in pairs:
         if np.shape(weights) != shape or max(shape) > MOST_PLACES:
             raise ValueError(
-                f"looks: expected weights of shape {shape}, a row per name and at most "
+                f"attention_weights: expected weights of shape {shape}, a row per name and at most "
                 f"{MOST_PLACES} per side, got {np.shape(weights)} for {title!r}. Draw a part."
             )
     most = max(np.max(weights) for _, weights in pairs)
@@ -40,7 +42,7 @@ def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -
             _map(axis, np.asarray(weights, np.float64), most, rows, cols)
             axis.set_title(title, fontsize=11)
             axis.set_xlabel("key")
-        axes[0][0].set_ylabel("looks")
+        axes[0][0].set_ylabel("query")
     return fig
 
 

@@ -25,21 +25,21 @@ class Embedding:
 
 
 class Positions:
-    """A learned vector per position, added to x (N, T, width); T is `places` or less."""
+    """A learned vector per position, added to x (N, T, width); T is `positions` or less."""
 
-    def __init__(self, places: int, width: int, *, deviation: float = 0.02) -> None:
-        self.weight = Parameter((places, width), normal(deviation))
+    def __init__(self, positions: int, width: int, *, deviation: float = 0.02) -> None:
+        self.weight = Parameter((positions, width), normal(deviation))
 
     def forward(self, x: Any) -> tuple[Any, None]:
         """Return the sum. The backward needs nothing."""
-        places, width = self.weight.shape
-        if x.shape[1] > places:
-            raise ValueError(f"Positions: expected up to {places} places, got {x.shape[1]}.")
-        used = self.weight.value.reshape(places * width)[: x.shape[1] * width]
+        positions, width = self.weight.shape
+        if x.shape[1] > positions:
+            raise ValueError(f"Positions: expected up to {positions} positions, got {x.shape[1]}.")
+        used = self.weight.value.reshape(positions * width)[: x.shape[1] * width]
         return gpukit.add_bias(x.reshape(len(x), -1), used).reshape(x.shape), None
 
     def backward(self, _: None, grad: Any) -> Any:
-        """Return the gradient of x, which is grad; write that of weight, 0 for unused places."""
+        """Return the gradient of x, which is grad; write that of weight, 0 for unused positions."""
         total, used = self.weight.grad.reshape(-1), grad.shape[1] * grad.shape[2]
         gpukit.column_sum(grad.reshape(len(grad), -1), out=total[:used])
         if unused := total.size - used:
