@@ -64,7 +64,8 @@ def latency_explorer(warps: int = 1, latency: int = 400, work: int = 10) -> widg
     options = {"warps": warps, "latency": latency, "work": work}
     limits = {"warps": (1, 64), "latency": (10, 800), "work": (0, 100)}
     _within("latency_explorer", options, limits)
-    words = f"{warps} warps, loads of {latency} cycles, {work} cycles of arithmetic per load"
+    many = f"{warps} warp{'s' * (warps != 1)}"
+    words = f"{many}, loads of {latency} cycles, {work} cycles of arithmetic per load"
     return _explorer("latency", options, f"Which warp waits, which computes: {words}.")
 
 

@@ -35,7 +35,7 @@ def test_each_head_has_its_own_titled_map():
 
 @pytest.mark.parametrize(("shape", "count"), [((3, 3), 2), ((81, 81), 81)])
 def test_attention_maps_reject_missing_labels_and_too_many_positions(shape, count):
-    with pytest.raises(ValueError, match="looks: expected weights of shape"):
+    with pytest.raises(ValueError, match="attention_weights: expected weights of shape"):
         draw.attention_weights(("head 0", np.ones(shape)), rows="a" * count)
 
 
