@@ -9,7 +9,7 @@ BLOCK = 128
 
 @cuda.jit
 def prune_kernel(weight, out):
-    """Write weight[i] to out[i] if it is one of the two largest of its group of four, else 0."""
+    """Write weight[i] to out[i] if its magnitude is among the two largest of its four, else 0."""
     i = cuda.grid(1)
     value = weight[i] if i < weight.size else np.float32(0)
     before = 0  # how many of the other three go before this one

@@ -9,6 +9,6 @@ BLOCK = 128
 
 @cuda.jit
 def prune_kernel(weight, out):
-    """Write weight[i] to out[i] if it is one of the two largest of its group of four, else 0."""
+    """Write weight[i] to out[i] if its magnitude is among the two largest of its four, else 0."""
     i = cuda.grid(1)
     # FILL ME IN (about 8 lines)
