@@ -141,18 +141,18 @@ def waits(processes: int, side: int, launches: int) -> list[Wait]:
     kinds: list[tuple[str, float | None, Callable[[], Seconds]]] = [
         ("`import gpukit`", 0.5, lambda: line("import gpukit")),
         ("`from gpukit import cuda`", None, lambda: line("from gpukit import cuda")),
-        ("`import numba`, for information", None, lambda: line("import numba")),
-        ("Python alone, for information", None, lambda: process("-c", "")),
+        ("`import numba`, for comparison", None, lambda: line("import numba")),
+        ("Python alone, for comparison", None, lambda: process("-c", "")),
         ("`gpukit --help`, whole process", 0.15, lambda: process("-m", "gpukit.cli", "--help")),
         ("first launch of tiled matmul, cold", 1.5, lambda: first(cached=False, numba_first=False)),
-        ("the same, Numba imported before", None, lambda: first(cached=False, numba_first=True)),
-        ("the same loops by hand in `njit`, for information", None, lambda: child(by_hand)),
+        ("the same, Numba already imported", None, lambda: first(cached=False, numba_first=True)),
+        ("the same as handwritten `njit` loops, for comparison", None, lambda: child(by_hand)),
         (
             "first launch of tiled matmul, from the disk cache",
             0.3,
             lambda: first(cached=True, numba_first=False),
         ),
-        ("the same, Numba imported before", None, lambda: first(cached=True, numba_first=True)),
+        ("the same, Numba already imported", None, lambda: first(cached=True, numba_first=True)),
         ("warm launch of one block of 32 threads", 60e-6, lambda: child(warm)),
     ]
     found = [Wait(name, most, []) for name, most, _ in kinds]
@@ -171,7 +171,7 @@ def table(found: list[Wait]) -> str:
         if wait.most is not None:
             limit = [duration(wait.most), harness.yes(wait.median <= wait.most)]
         rows.append([wait.name, *times, *limit])
-    headers = ["what", "median", "least", "processor time", "at most", "met"]
+    headers = ["operation", "median", "minimum", "processor time", "limit", "met"]
     return harness.markdown(headers, rows)
 
 

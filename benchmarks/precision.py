@@ -211,7 +211,7 @@ def digits(splits: int) -> list[Row]:
 def digits_table(rows: list[Row]) -> str:
     """Return the rows as a Markdown table."""
     images = rows[0]["images"]
-    headers = ["format", "accuracy %", "points below float32", "decided as in float32 %"]
+    headers = ["format", "accuracy %", "points below float32", "same class as float32 %"]
     headers += ["bytes", "one image ms", f"{images} images ms", "training step ms", "met"]
     lines = []
     for row in rows:

@@ -251,13 +251,13 @@ def report(record: dict[str, Any]) -> str:
             [f["kind"], f["rounds"], f"{f['longest']:.1f}", len(f["odd"])]
             for f in record["failures"]
         ]
-        headers = ["rank 1 of 4", "times", "seconds to the end, at most", "other than one sentence"]
+        headers = ["failure", "runs", "longest time to exit, s", "without a one-line report"]
         parts.append(harness.markdown(headers, cells))
     if "cpu" in record:
         one, two = (record["cpu"][ranks]["seconds"] for ranks in ("1", "2"))
         parts.append(
             f"Processor time per step of LeNet, batch {BATCH}: {1e3 * one:.0f} ms on one rank, "
-            f"{1e3 * two:.0f} ms on each of two, {two / one:.2f} of it."
+            f"{1e3 * two:.0f} ms on each of two, {two / one:.2f} times as much."
         )
     if "exchange" in record:
         cells = [

@@ -163,7 +163,7 @@ def scaling_table(rows: list[Row]) -> str:
         times = [f"{1e3 * found.median[side]:.3f}" for side in (one, cores)]
         ups = [f"{sides[one] / sides[cores]:.2f}" for sides in (found.median, found.least)]
         lines.append([found.name, found.size, cores, *times, *ups])
-    return harness.markdown([*headers, "of the least times"], lines)
+    return harness.markdown([*headers, "speed-up, minimum times"], lines)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -63,8 +63,8 @@ def measure(name: str, n: int, ours: harness.Work, numpy: harness.Work, rounds: 
 
 def table(rows: list[speed.Row]) -> str:
     """Return the rows as a Markdown table."""
-    headers = ["function", "n", "ours, least", "NumPy, least", "ratio"]
-    headers += ["ours, median", "NumPy, median", "at most", "met"]
+    headers = ["function", "n", "gpukit, minimum", "NumPy, minimum", "ratio"]
+    headers += ["gpukit, median", "NumPy, median", "limit", "met"]
     lines = []
     for row in rows:
         ratio, most = row.least["ours"] / row.least["NumPy"], MOST[row.size]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-_FLOAT4S = "written for a GPU: float4 accesses, which neighbouring threads do not load together"
+_FLOAT4S = (
+    "written for GPUs: float4 accesses of neighbouring threads are not combined into one vector"
+)
 _ATOMICS = "atomic instructions, which loops on one thread do not need"
 _SCATTERED = (
-    "each level of the tree reads every second, fourth, ... element; by hand these are slices"
+    "each level of the tree reads every second, fourth, ... element; handwritten loops use slices"
 )
-_LEVELS = "each level of a block's tree is a loop of its own; by hand it is one slice"
+_LEVELS = "each level of a block's tree is a loop of its own; the handwritten loops use one slice"
 _GUARDED = "the guard inside the loops keeps LLVM from vectorizing over threads"
 _UNKNOWN = (
     "unknown: removing guards, checks, spilled variables or wrapping integers changes nothing"
 )
-_SUMS = "a thread's sums lie in memory from barrier to barrier"
+_SUMS = "each thread's sums stay in memory between barriers"
 
 REASONS: dict[str, str] = {
     "popcount": "LLVM compiles the plain `while` to one instruction; a kernel's can be interrupted",

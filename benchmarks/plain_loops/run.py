@@ -99,7 +99,7 @@ def measure(
 
 def table(rows: list[Row]) -> str:
     """Return the rows as a Markdown table, the slowest first within each group."""
-    headers = ["kernel", "group", "loops", "ours ms", "plain ms", "ours / plain", "reason"]
+    headers = ["kernel", "group", "loops", "gpukit ms", "loops ms", "ratio", "reason"]
     groups = list(dict.fromkeys(row.group for row in rows))
     lines = []
     for row in sorted(rows, key=lambda row: (groups.index(row.group), -row.ratio)):
@@ -127,7 +127,9 @@ def report(rows: list[Row], left_out: list[str], about: str) -> str:
     right = [row for row in rows if not row.wrong]
     parts = [about, *([summary(right), table(right)] if right else [])]
     if left_out:
-        parts.append(f"Not measured, for want of loops by hand: {', '.join(left_out)}.")
+        parts.append(
+            f"Not measured, because they have no handwritten loops: {', '.join(left_out)}."
+        )
     parts += [f"**WRONG: {row.name} ({row.wrong})**" for row in rows if row.wrong]
     return "\n\n".join(parts)
 
