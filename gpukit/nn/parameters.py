@@ -100,16 +100,19 @@ class Parameters:
         """Return the number of learned values."""
         return sum(math.prod(self._views[name].shape) for name in self.names)
 
-    def lost(self, model: Any) -> str:
-        """Return the name of a parameter of a model that has its values elsewhere; "" if none.
+    def check_owned(self, function: str, model: Any) -> None:
+        """Raise ValueError, in the name of a function, if a model has parameters elsewhere.
 
         A second `Parameters` of the same model takes the parameters of the first one away.
         """
         known = {id(parameter): name for name, parameter in self.parts.items()}
         for name, parameter in (*self.parts.items(), *parts_of(model, Parameter)):
             if parameter.value is not self._views.get(known.get(id(parameter), "")):
-                return name
-        return ""
+                raise ValueError(
+                    f"{function}: expected an optimizer of the model's parameters, but {name} is "
+                    "not among them: they belong to another model, or to another nn.Parameters "
+                    "that was made of this model later. Make the optimizer of the last one."
+                )
 
     def start(self, parameter: Parameter) -> int:
         """Return the index of a parameter's first element in `value` and `grad`."""

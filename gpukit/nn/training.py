@@ -155,12 +155,7 @@ class _Training:
         self.leads = self.world is None or self.world.rank == 0
         self.divided = hasattr(self.model, "shards")  # among ranks: a parallel.Pipeline
         self.parameters, self.workspace = self.optimizer.parameters, Workspace()
-        if lost := self.parameters.lost(self.model):
-            raise ValueError(
-                f"fit: expected an optimizer of the model's parameters, but {lost} is not among "
-                "them: they belong to another model, or to another nn.Parameters that was made of "
-                "this model later. Make the optimizer of the last one."
-            )
+        self.parameters.check_owned("fit", self.model)
         self.losses = cuda.device_array(self.history.steps, self.parameters.value.dtype)
 
     def run(self) -> History:
