@@ -21,7 +21,8 @@ def test_a_workbook_contains_all_lessons_and_exercises(tmp_path):
     tasks = sorted(p.parent.name for p in (tmp_path / "mine").glob("exercises/*/*/task.md"))
     assert tasks == sorted(exercise.name for exercise in catalogue.every())
     assert {p.name for p in (tmp_path / "mine" / "notebooks").iterdir()} == {
-        p.name for p in running.NOTEBOOKS
+        "glossary.md",
+        *(p.name for p in running.NOTEBOOKS),
     }
 
 
