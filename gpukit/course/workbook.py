@@ -194,7 +194,6 @@ def _book(project: Path) -> dict[str, bytes]:
         *((project, path) for path in sorted(project.glob("notebooks/[0-9]*.ipynb"))),
         *((project, path) for path in sorted(project.glob("exercises/*/*/exercise.toml"))),
         *((kernels.parent.parent, path) for path in sorted(kernels.rglob("*.py"))),
-        (kernels.parent.parent, kernels.parent / "collectives.py"),
     ]
     book = {LAB_CONFIG: _json(LAB_SETTINGS), ".lab/overrides.json": _json(LAB_DEFAULTS)}
     for page in PAGES:

@@ -31,13 +31,15 @@ def ask(
     Put it on the last line of a cell. Outside a notebook it is only the question.
     """
     if sealed:
-        if because or right is not None or answer is not None:
+        if because or within or right is not None or answer is not None:
             raise ValueError(
                 "ask: expected sealed= alone, got an answer beside it. Leave one of them out."
             )
         told = unseal(sealed)
         because, right, answer = told["because"], told.get("right"), told.get("answer")
         within = told.get("within", 0.0)
+    if not because:
+        raise ValueError("ask: expected because=, got none. Say why the right answer is right.")
     choices = None if choices is None else [str(choice) for choice in choices]
     _check(choices, right, answer, within)
     options: dict[str, Any] = {"question": question, "because": because}
@@ -61,6 +63,10 @@ def seal(
     >>> unseal(seal(right=2, because="It is odd."))
     {'because': 'It is odd.', 'right': 2}
     """
+    if (right is None) == (answer is None):
+        raise ValueError(
+            f"seal: expected right= or answer=, got right={right} and answer={answer}. Give one."
+        )
     told: dict[str, Any] = {"because": because}
     told |= {"right": right} if answer is None else {"answer": answer}
     told |= {"within": within} if within else {}

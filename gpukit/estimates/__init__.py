@@ -127,20 +127,20 @@ def _counted(
 
     With `whole` the launch has its full effect on the arguments, else none if blocks are left out.
     """
-    most, chosen = (MOST_BLOCKS, BLOCKS) if blocks is None else (blocks, blocks)
-    if shape.blocks <= most:
-        return profiles.run(kernel, shape, arguments)
+    most, count = (MOST_BLOCKS, BLOCKS) if blocks is None else (blocks, blocks)
     launch = Launch(kernel, shape, arguments, "every")
-    if profile_blocks.why_all(launch):
+    if profile_blocks.why_all(launch):  # such a kernel may wait for another thread's launch
         return profiles.run(kernel, shape, arguments)
     with _sampling:
+        if shape.blocks <= most:
+            return profiles.run(kernel, shape, arguments)
         restore = _saved(launch)
         try:
-            counted = profiles.run(kernel, shape, arguments, spread(chosen, shape.blocks))
+            counted = profiles.run(kernel, shape, arguments, spread(count, shape.blocks))
         finally:
             restore()
-    if whole:
-        kernel.launcher.run_plain(shape, arguments)
+        if whole:
+            kernel.launcher.run_plain(shape, arguments)
     return counted
 
 

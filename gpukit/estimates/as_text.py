@@ -117,7 +117,7 @@ def _tested(estimate: Estimate) -> str:
     known = estimate.tested
     if known:
         times, medians = sum(one.times for one in known), [one.median for one in known]
-        tables = some(len(known), "published table")
+        tables = some(len(known), "table")
         names = ", ".join(dict.fromkeys(one.gpu for one in known))
         return (
             f"Tested on {some(times, 'time')} of {tables} ({names}): off by a factor of "

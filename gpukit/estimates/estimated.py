@@ -56,7 +56,7 @@ class Estimate:
 
     @property
     def tested(self) -> tuple[published.Tested, ...]:
-        """The published tables that cover this GPU, with the error of the estimates for them."""
+        """The tables of times that cover this GPU, with the error of the estimates for them."""
         return published.tested(self.machine)
 
     def help(self) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpukit import gpu_code
@@ -58,7 +59,10 @@ def refused(code: gpu_code.Code) -> str:
 def refined(work: Work, profile: Profile, code: gpu_code.Code) -> Work:
     """Return the work of a launch with the registers and instructions of its machine code."""
     scale = profile.blocks / profile.blocks_run
-    instructions = sass.parse(code.sass)
+    # Machine code has absolute names of files, a profile those by which they were compiled.
+    files = {str(Path(at.file).absolute()): at.file for at in profile.lines}
+    parsed = sass.parse(code.sass)
+    instructions = [replace(one, file=files.get(one.file, one.file)) for one in parsed]
     kinds: dict[str, float] = defaultdict(float)
     for one, times in zip(instructions, runs(profile, instructions), strict=True):
         for kind in ("all", *_kinds(one)):

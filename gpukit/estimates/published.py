@@ -1,4 +1,4 @@
-"""How far estimates were from published times, as `benchmarks/estimates.py --write` recorded it."""
+"""How far estimates were from known times, as `benchmarks/estimates.py --write` recorded it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECORD = Path(__file__).with_name("published.json")
 
 @dataclass(frozen=True)
 class Tested:
-    """One published table of one GPU, and the factors by which estimates were off.
+    """One table of times of one GPU, and the factors by which estimates were off.
 
     `median` and `largest` are factors of 1 or more; `within` is the fraction within 1.5.
     """

@@ -107,10 +107,11 @@ class Parameters:
         """
         known = {id(parameter): name for name, parameter in self.parts.items()}
         for name, parameter in (*self.parts.items(), *parts_of(model, Parameter)):
-            if parameter.value is not self._views.get(known.get(id(parameter), "")):
+            mine = self._views.get(known.get(id(parameter), ""))
+            if mine is None or parameter.value is not mine:
                 raise ValueError(
                     f"{function}: expected an optimizer of the model's parameters, but {name} is "
-                    "not among them: they belong to another model, or to another nn.Parameters "
+                    "not among them: they belong to another model, or to other nn.Parameters "
                     "that was made of this model later. Make the optimizer of the last one."
                 )
 

@@ -64,8 +64,9 @@ def _of_profile(profile: Any) -> Iterator[str]:
         shown = {number: text.strip() for number, text in lines}
         mine = {line.strip() for line in linecache.getlines(profile.file)}
         yield from (f"line {k}: {text}" for k, text in shown.items() if not _is_mine(text, mine))
-    known = {number for number, _ in profile.every_line()}
-    yield from (f"line {line} of no function" for line in profile.lines if line not in known)
+    own = [(profile.file, number) for number, _ in profile.source]
+    known = {*own, *(place for listing in profile.called for place, _ in listing.places())}
+    yield from (f"line {at.line} of no function" for at in profile.lines if at not in known)
     words, text = _words(profile.file) | REDUCED, _text(profile.file)
     yield from (
         f"access {a.text}" for a in profile.accesses if a.text not in REDUCED and a.text not in text

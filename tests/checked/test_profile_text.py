@@ -12,6 +12,7 @@ from gpukit import gpu_code
 from gpukit.checked.counters import Counts
 from gpukit.checked.profile import cells, occupancy
 from gpukit.checked.profile.pattern import Pattern
+from gpukit.checked.profile.source import Place
 from tests.checked.profiled import handmade, nasty, profile
 
 NAMES = ["column", "tile", "calling", "hot", "uneven", "again", "idle"]
@@ -277,7 +278,9 @@ def test_json_holds_counts_advice_and_occupancy(name):
     data = json.loads(profile(name).to_json())
     assert data["advice"] == profile(name).advice()
     assert len(data["occupancy"]) == 7
-    assert data["total"]["warp_steps"] == profile(name).total["warp_steps"]
+    assert data["version"] == 2
+    steps = sum(line["warp_steps"] for line in data["lines"])
+    assert data["total"]["warp_steps"] == steps == profile(name).total["warp_steps"]
 
 
 def test_json_holds_the_most_expensive_request_of_each_access():
@@ -380,5 +383,8 @@ def test_step_of_a_pattern_is_the_most_common_distance_between_lanes():
 
 def test_counts_of_another_line_are_not_mixed_in():
     counts = Counts({"global_load_requests": 2, "global_load_sectors": 8})
-    one = handmade(source=[(1, "a"), (2, "b")], lines={2: counts}, total=counts)
-    assert cells.line_of(one, 1).counts.values == {}
+    at = Place("/course/reduce.py", 2)
+    one = handmade(source=[(1, "a"), (2, "b")], lines={at: counts}, total=counts)
+    assert cells.line_of(one, at).counts.values == counts.values
+    assert cells.line_of(one, at._replace(line=1)).counts.values == {}
+    assert cells.line_of(one, at._replace(file="other.py")).counts.values == {}

@@ -68,6 +68,17 @@ def test_what_seal_did_not_make_is_rejected():
         draw.ask(QUESTION, CHOICES, sealed="because it is so")
 
 
+@pytest.mark.parametrize("told", [{}, {"right": 1, "answer": 2}])
+def test_without_exactly_one_answer_nothing_is_sealed(told):
+    with pytest.raises(ValueError, match="seal: expected right= or answer="):
+        draw.seal(because=WHY, **told)
+
+
+def test_a_question_without_a_reason_is_rejected():
+    with pytest.raises(ValueError, match="expected because="):
+        draw.ask(QUESTION, CHOICES, right=1)
+
+
 def test_an_answer_beside_a_sealed_one_is_rejected():
     with pytest.raises(ValueError, match="sealed= alone"):
         draw.ask(QUESTION, CHOICES, sealed=SEALED, right=1)

@@ -1,5 +1,8 @@
 """From machine code to counts of instructions, without and with NVIDIA's compilers."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -64,6 +67,19 @@ def test_the_remainder_of_an_unrolled_loop_is_not_counted_again(profile):
     found = refined(profile, UNROLLED)
     assert found.global_loads == pytest.approx(2 * DEPTH * WARPS, abs=2 * WARPS)
     assert found.float32 == pytest.approx(DEPTH * WARPS, abs=WARPS)
+
+
+def test_a_file_with_a_relative_name_is_found_in_the_code(profile, monkeypatch):
+    """`gpukit estimate script.py` compiles a script under the name that was typed."""
+    path = Path(kernels.__file__)
+    monkeypatch.chdir(path.parent)
+    relative = replace(
+        profile,
+        lines={at._replace(file=path.name): counts for at, counts in profile.lines.items()},
+        accesses=[replace(access, file=path.name) for access in profile.accesses],
+    )
+    found, usual = refined(relative, UNROLLED), refined(profile, UNROLLED)
+    assert (found.global_loads, found.float32) == (usual.global_loads, usual.float32)
 
 
 def test_registers_are_those_of_the_code(profile):

@@ -308,12 +308,14 @@ def test_a_batch_of_one_example_is_rejected_naming_the_batch_norm_layer():
     assert np.isfinite(launch.to_host(optimizer.parameters.value)).all()
 
 
-@pytest.mark.parametrize("other", ["the same model", "another model"])
+@pytest.mark.parametrize("other", ["the same model", "another model", "a bare model"])
 def test_an_optimizer_of_other_parameters_is_rejected(other):
     model, optimizer, loader, options = training()
     if other == "the same model":
         nn.Parameters(model, seed=1)  # the model's weights are in its array now
-    else:
+    elif other == "another model":
         model = training()[0]
+    else:
+        model = nn.Sequential(nn.Linear(6, 3))
     with pytest.raises(ValueError, match=r"expected an optimizer of the model's parameters, but 0"):
         nn.fit(model, optimizer, loader, **options)

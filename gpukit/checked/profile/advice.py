@@ -21,6 +21,7 @@ from gpukit.checked.profile.source import Place, one_sided
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
 
+_NOWHERE = Place("", 0)
 # No advice below these fractions of the whole.
 _PARTED, _FEW_BRANCHES, _EMPTY_LANES = 1 / 3, 8, 0.25
 _REFERENCE = "T4"
@@ -31,7 +32,7 @@ def advise(profile: Profile) -> list[str]:
     """Return what stands out, the costliest first, and last what bounds the kernel."""
     found = [*memory.advice(profile), *_branches(profile), *_launch(profile), *_doubles(profile)]
     together: dict[str, list[Advice]] = {}
-    for one in sorted(found, key=lambda one: (-one.weight, one.line, one.fact)):
+    for one in sorted(found, key=lambda one: (-one.weight, one.place or _NOWHERE, one.fact)):
         together.setdefault(one.fix, []).append(one)
     groups = sorted(together.values(), key=lambda group: -sum(one.weight for one in group))
     texts = [_text(group) for group in groups] or [_nothing(profile.total)]
@@ -42,7 +43,7 @@ def _text(group: list[Advice]) -> str:
     """Return what several facts have in common: what to do."""
     facts = [group[0].fact]
     for before, one in itertools.pairwise(group[:_MOST_FACTS]):
-        same = f"Line {one.line}: " if one.line == before.line else ""
+        same = f"Line {one.place.line}: " if one.place and one.place == before.place else ""
         rest = one.fact.removeprefix(same)
         facts.append(rest[0].lower() + rest[1:])
     if len(group) > _MOST_FACTS:
@@ -91,7 +92,7 @@ def _parted(
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
         yield Advice(
             lost,
-            parted[0][0].line,
+            parted[0][0],
             (
                 f"{_lines([place for place, _ in parted])}: the lanes of a warp diverge at "
                 f"{both['divergent_branches']:,} of "
@@ -115,7 +116,7 @@ def _launch(profile: Profile) -> Iterator[Advice]:
     if empty >= _EMPTY_LANES * (threads + empty):
         yield Advice(
             math.inf,
-            0,
+            None,
             (
                 f"Blocks of {many(threads, 'thread')} leave {empty} of the {WARP} lanes of their "
                 "last warp idle"
@@ -132,7 +133,7 @@ def _doubles(profile: Profile) -> Iterator[Advice]:
         slower = gpu.float32 / gpu.float64
         yield Advice(
             total["flops_float64"] / WARP,
-            lines[0].line,
+            lines[0],
             (
                 f"{_lines(lines)}: {many(total['flops_float64'], 'float64 operation')}; a "
                 f"{gpu.name} computes float64 {slower:.0f} times more slowly than float32"

@@ -20,6 +20,7 @@ from gpukit.checked.profile.cells import (
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
+    from gpukit.checked.profile.source import Place
 
 # No advice below these fractions of the whole, or multiples of the ideal.
 _UNCOALESCED, _MISALIGNED, _MATTERS = 1.9, 1.2, 0.05
@@ -33,7 +34,7 @@ class Advice(NamedTuple):
     """A fact and what to do, with its approximate cost, in transfers of a sector."""
 
     weight: float
-    line: int
+    place: Place | None
     fact: str
     fix: str
 
@@ -70,7 +71,7 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(
             here - least,
-            access.line,
+            access.place,
             fact,
             (
                 "Where warps start in the middle of a sector, align rows to 32 bytes; where their "
@@ -80,7 +81,7 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     else:
         apart = step is not None and abs(step) > access.size
         why = f": neighbouring threads are {abs(step or 0):,} bytes apart" if apart else ""
-        yield Advice(here - least, access.line, fact + why, _closer(access))
+        yield Advice(here - least, access.place, fact + why, _closer(access))
 
 
 def _closer(access: Access) -> str:
@@ -104,7 +105,7 @@ def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     if times >= _AGAIN and moved >= _MUCH * 32 * sectors:
         yield Advice(
             (moved - access.array_bytes) / 32,
-            access.line,
+            access.place,
             (
                 f"{_subject(access)} moves {moved:,} bytes of an array of "
                 f"{access.array_bytes:,} bytes, each about {times:.0f} times"
@@ -129,7 +130,7 @@ def _conflicts(access: Access) -> Iterator[Advice]:
         if "," in access.text
         else "Use an odd stride between neighbouring lanes; 1 is best."
     )
-    yield Advice(conflicts, access.line, fact, fix)
+    yield Advice(conflicts, access.place, fact, fix)
 
 
 def _apart(access: Access) -> Iterator[Advice]:
@@ -144,7 +145,7 @@ def _apart(access: Access) -> Iterator[Advice]:
         f"{access.worst} of them"
     )
     fix = f"Pass `{access.array}` to the kernel as an argument, or copy it to shared memory."
-    yield Advice(passes - requests, access.line, fact, fix)
+    yield Advice(passes - requests, access.place, fact, fix)
 
 
 def _in_turn(access: Access) -> Iterator[Advice]:
@@ -154,7 +155,7 @@ def _in_turn(access: Access) -> Iterator[Advice]:
         where = "within a warp" if access.space == "shared" else "in shared memory per block"
         yield Advice(
             access.counts["atomic_serial"],
-            access.line,
+            access.place,
             (
                 f"{_subject(access)} serializes {plain(turns)} lanes of a warp, which update the "
                 f"same element; one element is updated {many(most, 'time')} in total"
