@@ -23,8 +23,9 @@ def outcome(exchange: Exchange, kernel: Any, launch: Any, arguments: tuple[Any, 
         (f.kind, f.severity, f.line, back.get(f.array, f.array), f.count, f.threads)
         for f in report.findings
     ]
+    lines = [{**line, "file": ""} for line in counts["lines"]]  # each text has a file of its own
     values = [a.tobytes() for a in (*plain, *checked) if isinstance(a, np.ndarray)]
-    return {"values": values, "findings": found, "total": counts["total"], "lines": counts["lines"]}
+    return {"values": values, "findings": found, "total": counts["total"], "lines": lines}
 
 
 def recording(exchange: Exchange, kernel: Any, launch: Any, arguments: tuple[Any, ...]) -> Any:
