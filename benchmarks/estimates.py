@@ -220,6 +220,12 @@ def summary(found: Sequence[Case], constants: Any = None) -> dict[str, Any]:
     }
 
 
+def outside(found: Iterable[Case]) -> tuple[int, int]:
+    """Return how many floors are above the measured time, and how many worst times below it."""
+    made = [(case.estimate(), case.measured) for case in found]
+    return sum(e.floor > t for e, t in made), sum(e.worst < t for e, t in made)
+
+
 def by_table(found: Sequence[Case]) -> list[dict[str, Any]]:
     """Return the figures of each table and GPU, as `Estimate.tested` reads them."""
     rows = []
@@ -248,8 +254,7 @@ def figures(found: Sequence[Case]) -> str:
     """Return what was asked and what was reached."""
     whole = summary(found)
     right, pairs = in_order(found)
-    above = sum(case.estimate().floor > case.measured for case in found)
-    beyond = sum(case.estimate().worst < case.measured for case in found)
+    above, beyond = outside(found)
     rows = [
         ("within a factor of 1.5", "75 %", f"{whole['within']:.0%}", whole["within"] >= 0.75),
         ("within a factor of 2", "93 %", f"{whole['within_2']:.0%}", whole["within_2"] >= 0.93),
@@ -270,8 +275,7 @@ def figures(found: Sequence[Case]) -> str:
 def own_times(own: Sequence[Case]) -> str:
     """Return how far off the estimates of gpukit's own recorded times are, in words."""
     whole, (right, pairs) = summary(own), in_order(own)
-    above = sum(case.estimate().floor > case.measured for case in own)
-    beyond = sum(case.estimate().worst < case.measured for case in own)
+    above, beyond = outside(own)
     return (
         f"On an {OWN_GPU}, {whole['times']} of gpukit's own kernels were timed (docs/gpu.md). No "
         f"constant is fitted on them: {whole['within']:.0%} of the estimates are within 1.5, "

@@ -6,6 +6,7 @@ The counters say how often a line runs; how many instructions it becomes is read
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -76,14 +77,21 @@ def _constants(profile: Profile) -> dict[str, Any]:
     if profile.remembered is None:
         return {}
     function = profile.remembered.kernel.py_func
-    free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
     local = set(function.__code__.co_varnames)
-    inside = {name: cell.cell_contents for name, cell in free if _filled(cell)}
-    return {k: v for k, v in {**function.__globals__, **inside}.items() if k not in local}
+    known = {**function.__globals__, **captured(function)}
+    return {name: value for name, value in known.items() if name not in local}
 
 
-def _filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
+def captured(function: Any) -> dict[str, Any]:
+    """Return the values that a function takes from the functions around it, by name.
+
+    >>> x, y = 1, 2
+    >>> captured(lambda: x), captured((lambda n: lambda: n)(3))
+    ({}, {'n': 3})
+    """
+    found = {}
+    free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    for name, cell in free:
+        with contextlib.suppress(ValueError):  # it has no value yet
+            found[name] = cell.cell_contents
+    return found

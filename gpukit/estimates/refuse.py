@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpukit.compiler import intrinsics
 from gpukit.estimates.gpus import Machine
+from gpukit.estimates.loops import captured
 from gpukit.estimates.model import Times, Work
 from gpukit.primitives import async_copy, tensor, warpgroup
 
@@ -76,7 +77,7 @@ def _used(function: Any, seen: set[Any]) -> Iterator[tuple[str, Any]]:
     seen.add(function)
     names = set(_names(function.__code__))
     values = [function.__globals__[name] for name in names if name in function.__globals__]
-    values += [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
+    values += captured(function).values()
     spaces = (ModuleType, *map(type, intrinsics.NAMESPACES.values()))
     for space in [value for value in values if isinstance(value, spaces)]:
         inside = _inside(space, names)
@@ -100,13 +101,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield from _names(part)
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
 
 
 def untested(machine: Machine, tested: bool) -> str:

@@ -66,6 +66,12 @@ def test_another_gpu_or_kernel_has_no_time(kernel, gpu):
     assert recorded.of_gpu(kernel, gpu) is None
 
 
+def recorded_on(path, device, gpu):
+    """Return what is found for a GPU where one record exists, of a device of this name."""
+    path.write_text(json.dumps({"gpu": [RECORD | {"device": device}], "cpu": []}))
+    return recorded.of_gpu("sum_shuffle", gpu, path)
+
+
 @pytest.mark.parametrize(
     ("device", "gpu"),
     [
@@ -78,8 +84,7 @@ def test_another_gpu_or_kernel_has_no_time(kernel, gpu):
     ],
 )
 def test_a_gpu_is_found_by_its_drivers_name(path, device, gpu):
-    path.write_text(json.dumps({"gpu": [RECORD | {"device": device}], "cpu": []}))
-    assert recorded.of_gpu("sum_shuffle", gpu, path).device == device
+    assert recorded_on(path, device, gpu).device == device
 
 
 @pytest.mark.parametrize(
@@ -91,8 +96,7 @@ def test_a_gpu_is_found_by_its_drivers_name(path, device, gpu):
     ],
 )
 def test_a_gpu_of_a_similar_name_is_another_one(path, device, gpu):
-    path.write_text(json.dumps({"gpu": [RECORD | {"device": device}], "cpu": []}))
-    assert recorded.of_gpu("sum_shuffle", gpu, path) is None
+    assert recorded_on(path, device, gpu) is None
 
 
 def test_a_cpu_s_time_says_its_size_and_numpy_s_where_there_is_one():
