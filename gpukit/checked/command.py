@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gpukit import errors, interrupts
+from gpukit import errors, interrupts, target
 from gpukit.checked import instrumented
 from gpukit.compiler import intrinsics
 from gpukit.compiler.frontend import resolve
@@ -100,18 +101,13 @@ class Command:
                 f"{self.name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
                 f"Write {self._example()} with all arguments in order."
             )
-        moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
-        given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
-            answer = self._run_and_notify(self.kernel, shape, given)
+            return _on_the_host(self._run_and_notify, self.kernel, shape, arguments)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
         except KeyboardInterrupt as stopped:
             words = f"{self.name} of {self.kernel.py_func.__name__} was stopped by Ctrl-C"
             raise interrupts.brief(instrumented.in_words(stopped), words) from None
-        for array, copy in moved.values():
-            _device_view(array).copy_to_device(copy)
-        return answer
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if isinstance(self.kernel, ufuncs.ArrayFunction):
@@ -133,17 +129,40 @@ class Command:
 
         around = self._around(answers) if self._around else contextlib.nullcontext()
         try:
-            with observing(run), around:
+            with observing(run), self._observing_gpu(run), around:
                 self._function(*arguments, **named)
         finally:
             answer = self._delivered(join(answers)) if answers else None
         if not answers:
             raise errors.LaunchError(
-                f"{self.name}: {self._function.__name__} launched no kernel on the CPU target, so "
-                "there is nothing to check. If it is a kernel itself, write "
-                f"{self._example()}; if its kernels ran on a GPU, set GPUKIT_TARGET=cpu."
+                f"{self.name}: {self._function.__name__} launched no kernel, so there is nothing to "
+                f"check. If it is a kernel itself, write {self._example()}."
             )
         return answer
+
+    @contextlib.contextmanager
+    def _observing_gpu(self, run: Run) -> Iterator[None]:
+        """Let `run` do this thread's launches of kernels made for the GPU, inside a `with` block."""
+        if target.active().name != "cuda":
+            yield
+            return
+        from numba.cuda.dispatcher import CUDADispatcher
+
+        launch, thread = CUDADispatcher.call, threading.get_ident()
+
+        def observed(kernel: Any, arguments: tuple[Any, ...], configuration: Any) -> None:
+            if threading.get_ident() != thread:
+                launch(kernel, arguments, configuration)
+                return
+            given = (configuration.griddim, configuration.blockdim, 0, configuration.sharedmem)
+            shape = configure.parse(given)
+            _on_the_host(run, _kernel_of(self.name, kernel), shape, arguments)
+
+        CUDADispatcher.call = observed
+        try:
+            yield
+        finally:
+            CUDADispatcher.call = launch
 
     def _run_and_notify(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
         answer = None
@@ -201,6 +220,15 @@ def _kernel_of(name: str, kernel: Any) -> Any:
     given = getattr(kernel, "targetoptions", {})
     options = {k: v for k, v in given.items() if k in ("fastmath", "debug", "extensions")}
     return dispatcher.Kernel(function, [], options)
+
+
+def _on_the_host(run: Run, kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Any:
+    """Run a launch on copies of its arrays in GPU memory, and copy back what it wrote."""
+    moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
+    answer = run(kernel, shape, tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments))
+    for array, copy in moved.values():
+        _device_view(array).copy_to_device(copy)
+    return answer
 
 
 def _on_gpu(argument: Any) -> bool:

@@ -67,6 +67,14 @@ def test_checked_mode_runs_a_kernel_on_device_arrays():
     np.testing.assert_array_equal(out.copy_to_host(), 2 * numbers(256))
 
 
+def test_checked_mode_observes_the_launches_of_a_function_on_device_arrays():
+    x = cuda.to_device(numbers(1000))
+    results = []
+    (profile,) = gpukit.profile(lambda: results.append(vector.vector_add(x, x)))()
+    assert profile.total["global_bytes_asked"] == 12 * 1000
+    np.testing.assert_array_equal(results[0].copy_to_host(), 2 * numbers(1000))
+
+
 def test_one_array_passed_twice_is_one_array_in_checked_mode():
     x = cuda.to_device(numbers(256))
     gpukit.profile(vector.vector_add_kernel)[1, 256](x, x, x)
