@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pipelines(sizes: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Simulate pipelines of equal stages, with and without messages; check idle shares."""
+    """Simulate pipelines of equal stages, with and without messages; check idle fractions."""
     found = []
     for name, schedule in SCHEDULES.items():
         simulate(schedule(2, 2), 1.0, 2.0)  # compiles
@@ -62,15 +62,15 @@ def pipelines(sizes: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
             for transfer in (0.0, 0.1):
                 timeline, seconds = timed(partial(simulate, made, 1.0, 2.0, transfer=transfer))
                 formula = cost_model.bubble(stages, batches)
-                if not transfer and not abs(timeline.idle_share - formula) <= 1e-3:
-                    raise SystemExit(f"{name}: idle {timeline.idle_share}, expected {formula}.")
+                if not transfer and not abs(timeline.idle_fraction - formula) <= 1e-3:
+                    raise SystemExit(f"{name}: idle {timeline.idle_fraction}, expected {formula}.")
                 found.append(
                     {
                         "schedule": name,
                         "stages": stages,
                         "micro_batches": batches,
                         "transfer": transfer,
-                        "idle_share": timeline.idle_share,
+                        "idle_fraction": timeline.idle_fraction,
                         "bubble": formula,
                         "seconds": seconds,
                     }
@@ -107,13 +107,13 @@ def report(record: dict[str, Any]) -> str:
             row["schedule"],
             f"{row['stages']:,} x {row['micro_batches']:,}",
             f"{row['transfer']:g}",
-            f"{row['idle_share']:.4f}",
+            f"{row['idle_fraction']:.4f}",
             f"{row['bubble']:.4f}",
             f"{row['seconds']:.2f}",
         ]
         for row in record["pipelines"]
     ]
-    headers = ["schedule", "stages x micro-batches", "message", "idle share", "bubble", "seconds"]
+    headers = ["schedule", "stages x micro-batches", "message", "idle fraction", "bubble", "seconds"]
     rings = [
         [f"{r['ranks']:,}", f"{1e3 * r['all_reduce']:.1f}", f"{r['ring']:.2f}", f"{r['step']:.2f}"]
         for r in record["data_parallel"]

@@ -149,7 +149,7 @@ def exchange(world: Any) -> dict[str, float]:
 
 
 def slow(world: Any) -> dict[str, Any]:
-    """Return idle share of pipelines, all-reduce and speed-up in slow motion, and of the model."""
+    """Return idle fraction of pipelines, all-reduce and speed-up in slow motion, and of the model."""
     from gpukit import parallel
     from gpukit.parallel import cost_model, slow_motion
     from gpukit.parallel.links import Link
@@ -175,9 +175,9 @@ def slow(world: Any) -> dict[str, Any]:
         for micro_batches in (1, 4, 8, 16):
             cluster = parallel.SlowMotion(world, link=Link())
             timeline = _pipeline(cluster, one_f_one_b(p, micro_batches))
-            share = slow_motion.idle_share(timeline)
+            share = slow_motion.idle_fraction(timeline)
             row(
-                f"idle share, {micro_batches} micro-batches",
+                f"idle fraction, {micro_batches} micro-batches",
                 share,
                 cost_model.bubble(p, micro_batches),
             )

@@ -135,14 +135,14 @@ class Command:
             answer = self._delivered(join(answers)) if answers else None
         if not answers:
             raise errors.LaunchError(
-                f"{self.name}: {self._function.__name__} launched no kernel, so there is nothing to "
-                f"check. If it is a kernel itself, write {self._example()}."
+                f"{self.name}: {self._function.__name__} launched no kernel, so there is "
+                f"nothing to check. If it is a kernel itself, write {self._example()}."
             )
         return answer
 
     @contextlib.contextmanager
     def _observing_gpu(self, run: Run) -> Iterator[None]:
-        """Let `run` do this thread's launches of kernels made for the GPU, inside a `with` block."""
+        """Let `run` do this thread's launches of kernels of the GPU inside a `with` block."""
         if target.active().name != "cuda":
             yield
             return

@@ -3,7 +3,7 @@
 All count what the *source* requests. A GPU compiler may merge four scalar loads into one of
 16 bytes, keep a value in a register instead of loading it twice, or turn a short `if` into
 predicated instructions without a branch; then the totals of Nsight Compute are smaller. The cost
-of one address pattern (sectors per request, passes per request) is the same there.
+of one address pattern (sectors per request, wavefronts per request) is the same there.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def _shared(op: str, short: str) -> dict[str, Counter]:
             differs,
         ),
         f"shared_{op}_wavefronts": Counter(
-            "passes",
-            "shared-memory passes that those requests take (wavefronts)",
+            "wavefronts",
+            "wavefronts (passes through the banks) that those requests take",
             f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{short}.sum",
             differs,
         ),
         f"shared_{op}_conflicts": Counter(
-            "passes",
-            "passes beyond the minimum for the width of the elements (bank conflicts)",
+            "wavefronts",
+            "wavefronts beyond the minimum for the width of the elements (bank conflicts)",
             f"l1tex__data_bank_conflicts_{pipe}.sum",
             differs,
         ),
@@ -243,8 +243,8 @@ RATIOS: dict[str, Ratio] = {
         "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
     ),
     "wavefronts_per_request": Ratio(
-        "passes",
-        "passes (wavefronts) per shared-memory request",
+        "wavefronts",
+        "wavefronts per shared-memory request",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum / smsp__inst_executed_op_shared.sum",
     ),
     "lanes_per_step": Ratio(
@@ -303,8 +303,8 @@ class Counts:
         if name == "bytes_used":
             return self._sum("global_bytes_asked"), self._sum("global_bytes_moved"), 100
         if name == "wavefronts_per_request":
-            passes = self._sum(*(f"shared_{o}_wavefronts" for o in ops))
-            return passes, self._sum(*(f"shared_{o}_requests" for o in ops)), 1
+            wavefronts = self._sum(*(f"shared_{o}_wavefronts" for o in ops))
+            return wavefronts, self._sum(*(f"shared_{o}_requests" for o in ops)), 1
         if name == "lanes_per_step":
             return self._sum("thread_steps"), self._sum("warp_steps"), 1
         if name == "branch_efficiency":

@@ -34,7 +34,7 @@ def _requests(accesses: Accesses) -> float:
     return _total(accesses, "_requests")
 
 
-def _passes_per_request(accesses: Accesses) -> float:
+def _wavefronts_per_request(accesses: Accesses) -> float:
     return _ratio(_total(accesses, "_wavefronts"), _requests(accesses))
 
 
@@ -79,11 +79,11 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         "passes per constant-memory request",
         lambda accesses: _ratio(_total(accesses, "_passes"), _requests(accesses)),
     ),
-    "shared_passes_per_request": (
+    "shared_wavefronts_per_request": (
         "shared",
         "",
-        "passes (wavefronts) per shared-memory request",
-        _passes_per_request,
+        "wavefronts per shared-memory request",
+        _wavefronts_per_request,
     ),
 }
 _OF_LAUNCH = {

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from gpukit.draw import style
 
 MOST_NUMBERS = 12
-MOST_PLACES = 80
+MOST_POSITIONS = 80
 
 
 def attention_weights(
@@ -27,10 +27,10 @@ def attention_weights(
     cols = rows if cols is None else cols
     shape = len(rows), len(cols)
     for title, weights in pairs:
-        if np.shape(weights) != shape or max(shape) > MOST_PLACES:
+        if np.shape(weights) != shape or max(shape) > MOST_POSITIONS:
             raise ValueError(
                 f"attention_weights: expected weights of shape {shape}, a row per name and at most "
-                f"{MOST_PLACES} per side, got {np.shape(weights)} for {title!r}. Draw a part."
+                f"{MOST_POSITIONS} per side, got {np.shape(weights)} for {title!r}. Draw a part."
             )
     most = max(np.max(weights) for _, weights in pairs)
     side = 4.2 if max(shape) <= MOST_NUMBERS else 5.6

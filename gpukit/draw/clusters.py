@@ -177,7 +177,7 @@ def step_bars(steps: Steps, *, title: str) -> Figure:
                 f"{share:.0%}", (end, row), (6, 0), textcoords="offset points", va="center"
             )
         _bar_axes(axes, list(steps), max(c + e for c, _, e in steps.values()) / unit)
-        axes.set_xlabel(f"time of a step in {name}; the percentage is the share of computation")
+        axes.set_xlabel(f"time of a step in {name}; the percentage is that of computation")
         axes.set_title(title)
         keys = [
             Patch(label="computation", **_COMPUTE),

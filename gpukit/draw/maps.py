@@ -302,8 +302,8 @@ def _phase(axes: Any, pattern: Pattern, members: list[int]) -> None:
 
 def _bank_title(pattern: Pattern) -> str:
     least = len(pattern.phases)
-    rest = "no bank conflict" if pattern.passes == least else f"ideal: {least}"
-    count = f"{pattern.passes} wavefront{'' if pattern.passes == 1 else 's'}"
+    rest = "no bank conflict" if pattern.wavefronts == least else f"ideal: {least}"
+    count = f"{pattern.wavefronts} wavefront{'' if pattern.wavefronts == 1 else 's'}"
     return f"{_name(pattern)} takes {count}, {rest}"
 
 

@@ -104,7 +104,7 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
     with style.house():
         fig, panels = style.figure(10.0, 0.42 * shown + 1.7, 1, len(widths), squeeze=False)
         for axes, width in zip(panels[0], widths, strict=True):
-            passes = column_passes(width, column)
+            wavefronts = column_wavefronts(width, column)
             for row, col in np.ndindex(shown, shown):
                 _bank(axes, row, col, (row * width + col) % BANKS, marked=col == column)
             axes.text(shown - 0.2, (shown - 1) / 2, "...", va="center", fontsize=13)
@@ -118,7 +118,7 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
             axes.tick_params(length=0)
             axes.xaxis.tick_top()
             axes.set_ylabel("row of the tile")
-            many = f"{passes} wavefront{'' if passes == 1 else 's'}"
+            many = f"{wavefronts} wavefront{'' if wavefronts == 1 else 's'}"
             axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=20)
         fig.supxlabel(
             "in each cell the bank of the word; marked: the column that a warp reads", fontsize=11
@@ -126,15 +126,15 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
     return fig
 
 
-def column_passes(width: int, column: int = 2) -> int:
+def column_wavefronts(width: int, column: int = 2) -> int:
     """Return the wavefronts of a warp that reads a column of a tile with rows of `width` words.
 
-    >>> column_passes(32), column_passes(33)
+    >>> column_wavefronts(32), column_wavefronts(33)
     (32, 1)
     """
     lanes = range(TILE)
     at = tuple(WORD * (lane * width + column) for lane in lanes)
-    return Pattern(tuple(lanes), at, WORD, "shared").passes
+    return Pattern(tuple(lanes), at, WORD, "shared").wavefronts
 
 
 def _bank(axes: Any, row: int, col: int, bank: int, *, marked: bool) -> None:

@@ -104,9 +104,9 @@ def _check_heads(layer: str, width: int, heads: int) -> None:
 def _attend(heads: tuple[Any, ...], causal: bool) -> tuple[Any, Any]:
     """Return the weighted means, (N, T, heads, numbers), and their log-sum-exps."""
     queries, _, values = heads
-    n, count, places, _ = queries.shape
-    means = take((n, places, count, values.shape[3]), queries.dtype, on_device=True)
-    logs = take((n, count, places), queries.dtype, on_device=True)
+    n, count, positions, _ = queries.shape
+    means = take((n, positions, count, values.shape[3]), queries.dtype, on_device=True)
+    logs = take((n, count, positions), queries.dtype, on_device=True)
     gpukit.scaled_dot_product_attention(*heads, causal, out=_by_head(means), logsumexp=logs)
     return means, logs
 
@@ -123,8 +123,8 @@ def _attend_backward(
 
 def _heads(packed: Any, parts: int, heads: int) -> tuple[Any, ...]:
     """Return the adjacent parts, (N, heads, T, width / heads) each, as views."""
-    n, places, wide = packed.shape
-    split = packed.reshape(n, places, parts, heads, wide // (parts * heads))
+    n, positions, wide = packed.shape
+    split = packed.reshape(n, positions, parts, heads, wide // (parts * heads))
     return tuple(_by_head(split[:, :, k]) for k in range(parts))
 
 

@@ -25,13 +25,13 @@ def block(width: int, heads: int, *, causal: bool = False) -> Sequential:
     return Sequential(Residual(LayerNorm(width), attention), _dense(width))
 
 
-def gpt(tokens: int, places: int, width: int, heads: int, blocks: int) -> Sequential:
+def gpt(tokens: int, positions: int, width: int, heads: int, blocks: int) -> Sequential:
     """Return a model that predicts the next token: (N, T) tokens to (N, T, tokens) logits.
 
-    T is `places` or less, and position t sees tokens 0 to t.
+    T is `positions` or less, and position t sees tokens 0 to t.
     """
     return Sequential(
-        _embedding(tokens, places, width),
+        _embedding(tokens, positions, width),
         *(block(width, heads, causal=True) for _ in range(blocks)),
         LayerNorm(width),
         Linear(width, tokens),
@@ -42,15 +42,15 @@ class Transformer:
     """Encoder and decoder: sequences of one kind to predictions of another kind's next token.
 
     forward takes (source, target), tokens (N, S) and (N, T), int32 on the device, with S and T
-    at most `places`, and returns logits (N, T, tokens): those at position t depend on all of the
+    at most `positions`, and returns logits (N, T, tokens): those at position t depend on all of the
     source and on target 0 to t.
     """
 
-    def __init__(self, tokens: int, places: int, width: int, heads: int, blocks: int) -> None:
+    def __init__(self, tokens: int, positions: int, width: int, heads: int, blocks: int) -> None:
         encoder = (block(width, heads) for _ in range(blocks))
         self.layers: tuple[Any, ...] = (
-            Sequential(_embedding(tokens, places, width), *encoder, LayerNorm(width)),
-            _embedding(tokens, places, width),
+            Sequential(_embedding(tokens, positions, width), *encoder, LayerNorm(width)),
+            _embedding(tokens, positions, width),
             *(_DecoderBlock(width, heads) for _ in range(blocks)),
             Sequential(LayerNorm(width), Linear(width, tokens)),
         )
@@ -108,9 +108,9 @@ class _DecoderBlock:
         return own.backward(of_own, add(grad, norm.backward(of_norm, grad_normed))), of_memory
 
 
-def _embedding(tokens: int, places: int, width: int) -> Sequential:
+def _embedding(tokens: int, positions: int, width: int) -> Sequential:
     return Sequential(
-        Embedding(tokens, width, deviation=0.02), Positions(places, width, deviation=0.02)
+        Embedding(tokens, width, deviation=0.02), Positions(positions, width, deviation=0.02)
     )
 
 

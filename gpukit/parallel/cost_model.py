@@ -99,7 +99,7 @@ def _is_odd_out(ranks: int) -> bool:
 
 
 def bubble(stages: int, micro_batches: int) -> float:
-    """Return the idle share of equal stages, the bubble: (p - 1) / (m + p - 1).
+    """Return the idle fraction of equal stages, the bubble: (p - 1) / (m + p - 1).
 
     >>> round(bubble(4, 8), 3)
     0.273

@@ -1,7 +1,7 @@
 """Event simulator of pipelines, and of data-parallel rings: who computes, who waits, and when.
 
     timeline = simulate(one_f_one_b(4, 8), forward=1.0, backward=2.0, transfer=0.1)
-    timeline.idle_share, timeline.seconds, timeline[0]
+    timeline.idle_fraction, timeline.seconds, timeline[0]
 
 A stage runs its operations in the order of its schedule and waits where an input has not arrived. A
 message occupies a link for its transfer time; a link carries one message at a time, and the others
@@ -53,12 +53,12 @@ class Timeline:
 
     @property
     def idle(self) -> Any:
-        """The share of the step in which each stage computes nothing."""
+        """The fraction of the step in which each stage computes nothing."""
         passes = (self.end - self.start).sum(1)
         return 1 - (passes + self.recompute * self.schedule.micro_batches) / self.seconds
 
     @property
-    def idle_share(self) -> float:
+    def idle_fraction(self) -> float:
         """The mean of `idle`: the bubble, and what waiting for messages adds."""
         return float(self.idle.mean())
 
@@ -78,7 +78,7 @@ class Timeline:
         return found
 
     def __repr__(self) -> str:
-        return f"Timeline of {self.seconds:.4g} s, {self.idle_share:.1%} of it idle"
+        return f"Timeline of {self.seconds:.4g} s, {self.idle_fraction:.1%} of it idle"
 
 
 def simulate(
@@ -181,8 +181,8 @@ class DataParallel(NamedTuple):
         return float(self.ended.max())
 
     @property
-    def idle_share(self) -> float:
-        """The share of the step in which ranks compute nothing."""
+    def idle_fraction(self) -> float:
+        """The fraction of the step in which ranks compute nothing."""
         return float(1 - self.computed.mean() / self.seconds)
 
 

@@ -340,8 +340,8 @@ def _span(row: Any) -> Span:
     return Span(text, float(row[0]), float(row[1]))
 
 
-def idle_share(timeline: list[list[Span]]) -> float:
-    """Return the mean share of the time, from the first start to the last end, without work."""
+def idle_fraction(timeline: list[list[Span]]) -> float:
+    """Return the mean fraction of the time, from the first start to the last end, without work."""
     start = min(span.start for spans in timeline for span in spans)
     end = max(span.end for spans in timeline for span in spans)
     busy = [sum(span.end - span.start for span in spans) for spans in timeline]

@@ -1,7 +1,7 @@
 """Tensor parallel layers: each rank holds a part of the weights of every layer.
 
     world = parallel.World()
-    model = parallel.tensor_gpt(tokens=96, places=64, width=64, heads=4, blocks=2, group=world)
+    model = parallel.tensor_gpt(tokens=96, positions=64, width=64, heads=4, blocks=2, group=world)
     parameters = nn.Parameters(model, seed=0)
 
 All ranks of the group train on the same batch. The first of two products computes some columns of
@@ -177,7 +177,7 @@ def tensor_block(width: int, heads: int, group: Group, *, causal: bool = False) 
 
 
 def tensor_gpt(
-    tokens: int, places: int, width: int, heads: int, blocks: int, group: Group
+    tokens: int, positions: int, width: int, heads: int, blocks: int, group: Group
 ) -> Sequential:
     """Return what `nn.gpt` does, divided among the ranks of a group, all of which get the logits.
 
@@ -186,7 +186,7 @@ def tensor_gpt(
     """
     return Sequential(
         Sequential(
-            Embedding(tokens, width, deviation=0.02), Positions(places, width, deviation=0.02)
+            Embedding(tokens, width, deviation=0.02), Positions(positions, width, deviation=0.02)
         ),
         *(tensor_block(width, heads, group, causal=True) for _ in range(blocks)),
         LayerNorm(width),

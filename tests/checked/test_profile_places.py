@@ -31,3 +31,14 @@ def test_a_device_function_of_another_file_is_shown_with_its_counts(of_two_cells
     assert "twice(a, i)" in of_two_cells.text(width=100)
     assert "a[i] *= 2" in of_two_cells.text(width=100)
     assert "256" in next(t for t in of_two_cells.text(width=100).splitlines() if "a[i] *= 2" in t)
+
+
+def test_advice_names_the_function_of_a_line_in_another_file():
+    scope = {"cuda": gpukit.cuda}
+    device = "@cuda.jit(device=True)\ndef spread(a, i):\n    a[8 * i] = 1\n"
+    caller = "@cuda.jit\ndef spreading_kernel(a):\n    spread(a, cuda.grid(1))\n"
+    for file, text in (("<cell 3>", device), ("<cell 4>", caller)):
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        exec(compile(text, file, "exec"), scope)
+    profile = gpukit.profile(scope["spreading_kernel"])[1, 32](np.ones(256, np.float32))
+    assert profile.advice()[0].startswith("Line 3 of `spread`: the store to `a[8 * i]` touches 32")

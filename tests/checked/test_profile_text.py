@@ -42,7 +42,7 @@ def test_totals_give_the_fraction_of_moved_bytes_used():
 
 def test_totals_name_bank_conflicts():
     text = profile("tile").text(width=100)
-    assert "16.5 passes per request, ideal: 1" in line_with(text, "Shared memory")
+    assert "16.5 wavefronts per request, ideal: 1" in line_with(text, "Shared memory")
 
 
 def test_heat_is_shown_beside_its_line():
@@ -204,8 +204,8 @@ def test_advice_says_nothing_about_coalesced_lines():
 def test_advice_names_the_degree_of_a_bank_conflict():
     line = number_of("tile", "tile[tx, ty]")
     assert advice("tile")[0].startswith(
-        f"Line {line}: the load from `tile[tx, ty]` takes 32 passes per request where 1 would be "
-        "enough: up to 32 lanes"
+        f"Line {line}: the load from `tile[tx, ty]` takes 32 wavefronts per request where 1 would "
+        "be enough: up to 32 lanes"
     )
     assert "Pad the last axis of `tile` by one element" in advice("tile")[0]
 
@@ -234,8 +234,8 @@ def test_advice_on_an_if_without_else_says_that_lanes_wait():
 
 def test_figure_above_its_ideal_is_never_displayed_as_equal_to_it():
     text = profile("rarely").text(width=100)
-    assert "1 passes" not in text
-    assert "1.03 passes per request, ideal: 1" in text
+    assert "1 wavefronts" not in text
+    assert "1.03 wavefronts per request, ideal: 1" in text
 
 
 def test_advice_names_float64_by_accident():
@@ -354,7 +354,7 @@ def test_patterns_cost_no_more_than_the_worst_request(name):
         if access.space == "global":
             assert len(pattern.sectors) <= access.worst
         else:
-            assert pattern.passes <= access.worst * len(pattern.phases)
+            assert pattern.wavefronts <= access.worst * len(pattern.phases)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_patterns_cost_no_more_than_the_worst_request(name):
 )
 def test_patterns_count_sectors_and_passes(step, size, sectors, passes):
     pattern = Pattern(tuple(range(32)), tuple(step * k for k in range(32)), size)
-    assert (len(pattern.sectors), pattern.passes) == (sectors, passes)
+    assert (len(pattern.sectors), pattern.wavefronts) == (sectors, passes)
 
 
 def test_step_of_a_pattern_is_the_most_common_distance_between_lanes():

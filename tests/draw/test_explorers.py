@@ -143,7 +143,7 @@ def test_sectors_match_the_python_pattern():
 
 
 def test_passes_match_the_python_pattern():
-    expected = [pattern(state, "shared").passes for state in REQUESTS]
+    expected = [pattern(state, "shared").wavefronts for state in REQUESTS]
     assert each("memory.js", "passes(s)", REQUESTS) == expected
 
 

@@ -67,8 +67,8 @@ def test_small_boxes_have_no_number_and_the_axis_promises_none():
     assert axes.get_xlabel() == "time"
 
 
-def test_title_says_the_idle_share():
-    assert f"1F1B: {TIMELINE.idle_share:.1%} idle" in words(
+def test_title_says_the_idle_fraction():
+    assert f"1F1B: {TIMELINE.idle_fraction:.1%} idle" in words(
         draw.pipeline_chart(TIMELINE, title="1F1B")
     )
 
@@ -79,9 +79,9 @@ def test_key_names_recomputation_only_where_there_is_one():
     assert "recomputation" not in words(draw.pipeline_chart(TIMELINE, title="t"))
 
 
-def test_idle_share_counts_recomputation_as_work():
+def test_idle_fraction_counts_recomputation_as_work():
     again = simulate(gpipe(4, 3), 1.0, 2.0, recompute=1.0)
-    assert f"{again.idle_share:.1%} of it is idle" in draw.pipeline_chart_in_words(again)
+    assert f"{again.idle_fraction:.1%} of it is idle" in draw.pipeline_chart_in_words(again)
 
 
 def test_words_say_how_large_the_pipeline_is_and_when_it_ends():
@@ -141,11 +141,11 @@ def test_explorer_runs_every_pass_when_the_simulator_does():
             assert times == pytest.approx([t for span in spans for t in span[2:]], abs=1e-9), state
 
 
-def test_explorer_says_the_idle_share_of_the_simulator_and_the_bubble():
+def test_explorer_says_the_idle_fraction_of_the_simulator_and_the_bubble():
     for state, (idle, formula) in zip(
         STATES, each("[idleShare(timeline(s)), bubble(s)]"), strict=True
     ):
-        assert idle == pytest.approx(simulated(state).idle_share, abs=1e-12), state
+        assert idle == pytest.approx(simulated(state).idle_fraction, abs=1e-12), state
         assert formula == pytest.approx(bubble(state["stages"], state["batches"])), state
 
 

@@ -39,7 +39,7 @@ def test_tile_steps_follow_one_element_of_the_transpose(x, y):
 
 @pytest.mark.parametrize("width", range(1, 66))
 def test_passes_of_a_column_are_the_gcd_with_the_number_of_banks(width):
-    assert tiles.column_passes(width) == math.gcd(width, 32)
+    assert tiles.column_wavefronts(width) == math.gcd(width, 32)
 
 
 def test_tile_banks_name_the_bank_of_each_word():

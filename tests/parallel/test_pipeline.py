@@ -10,7 +10,7 @@ from gpukit.errors import Deadlock
 from gpukit.parallel import cost_model, virtual
 from gpukit.parallel.links import Link
 from gpukit.parallel.schedules import SCHEDULES, Schedule, gpipe, one_f_one_b
-from gpukit.parallel.slow_motion import idle_share
+from gpukit.parallel.slow_motion import idle_fraction
 from gpukit.parallel.stages import cut
 
 RNG = np.random.default_rng(8)
@@ -182,7 +182,7 @@ def test_stages_are_idle_as_long_as_the_cost_model_says(stages, micro_batches, k
             boundaries=range(3, 2 + stages),
         )
         made.gradients(cuda.to_device(X), cuda.to_device(LABEL))
-        return idle_share(slow.timeline())
+        return idle_fraction(slow.timeline())
 
     expected = cost_model.bubble(stages, micro_batches)
     assert virtual.run(body, stages) == [pytest.approx(expected)] * stages

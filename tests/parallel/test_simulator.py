@@ -19,9 +19,9 @@ SIZES = [(1, 1), (1, 7), (4, 1), (4, 4), (4, 16), (5, 3), (16, 128), (61, 127)]
 
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize(("stages", "batches"), SIZES)
-def test_idle_share_of_equal_stages_is_the_bubble(name, stages, batches):
+def test_idle_fraction_of_equal_stages_is_the_bubble(name, stages, batches):
     timeline = simulate(SCHEDULES[name](stages, batches), forward=1.0, backward=2.3)
-    assert timeline.idle_share == pytest.approx(bubble(stages, batches), abs=1e-9)
+    assert timeline.idle_fraction == pytest.approx(bubble(stages, batches), abs=1e-9)
     expected = pipeline_seconds(stages, batches, 1.0, 2.3)
     assert timeline.seconds == pytest.approx(expected, rel=1e-12)
 
@@ -64,7 +64,7 @@ def test_recomputation_runs_while_the_gradient_is_on_its_way():
     assert timeline[0][1:] == [("recompute", 0, 1.0, 2.0), ("backward", 0, 5.0, 7.0)]
 
 
-def test_idle_share_leaves_out_the_wait_for_a_gradient():
+def test_idle_fraction_leaves_out_the_wait_for_a_gradient():
     timeline = simulate(gpipe(2, 1), forward=1.0, backward=2.0, recompute=1.0)
     assert timeline.idle.tolist() == pytest.approx([3 / 7, 3 / 7])
 
@@ -107,14 +107,14 @@ def test_every_operation_runs_when_a_clock_that_ticks_runs_it(case):
 
 def test_a_thousand_stages_and_micro_batches_have_the_bubble_of_the_formula():
     timeline = simulate(one_f_one_b(1024, 512), forward=1.0, backward=2.0)
-    assert timeline.idle_share == pytest.approx(bubble(1024, 512), abs=1e-3)
+    assert timeline.idle_fraction == pytest.approx(bubble(1024, 512), abs=1e-3)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_1024_stages_with_8192_micro_batches_have_the_bubble_of_the_formula(name):
     timeline = simulate(SCHEDULES[name](1024, 8192), forward=1.0, backward=2.0)
-    assert timeline.idle_share == pytest.approx(bubble(1024, 8192), abs=1e-3)
+    assert timeline.idle_fraction == pytest.approx(bubble(1024, 8192), abs=1e-3)
 
 
 def test_schedule_that_never_ends_names_the_stage_that_waits():
@@ -195,7 +195,7 @@ def test_all_ranks_wait_for_the_slowest():
     forward = np.array([1.0, 1.0, 1.0, 4.0])
     found = simulate_data_parallel(forward, 0.0, [1.0], Link(0.0, 1e9))
     assert found.ended == pytest.approx([4.0] * 4, abs=1e-8)
-    assert found.idle_share == pytest.approx(1 - 7 / 16, abs=1e-6)
+    assert found.idle_fraction == pytest.approx(1 - 7 / 16, abs=1e-6)
 
 
 def test_data_parallel_step_needs_a_time_for_each_rank():

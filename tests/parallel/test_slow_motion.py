@@ -132,12 +132,12 @@ def passes(slow, schedule, seconds):
 
 @pytest.mark.parametrize("schedule", [gpipe, one_f_one_b])
 @pytest.mark.parametrize("micro_batches", [1, 4, 16])
-def test_idle_share_of_a_pipeline_is_the_bubble(schedule, micro_batches):
+def test_idle_fraction_of_a_pipeline_is_the_bubble(schedule, micro_batches):
     def body(slow):
         return passes(slow, schedule(4, micro_batches), 0.5)
 
     for timeline, _ in slowly(body, 4, link=Link()):
-        found = slow_motion.idle_share(timeline)
+        found = slow_motion.idle_fraction(timeline)
         assert found == pytest.approx(cost_model.bubble(4, micro_batches), abs=1e-9)
 
 

@@ -21,7 +21,6 @@ from gpukit.checked.profile.source import Place, one_sided
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
 
-_NOWHERE = Place("", 0)
 # No advice below these fractions of the whole.
 _PARTED, _FEW_BRANCHES, _EMPTY_LANES = 1 / 3, 8, 0.25
 _REFERENCE = "T4"
@@ -32,20 +31,19 @@ def advise(profile: Profile) -> list[str]:
     """Return what stands out, the costliest first, and last what bounds the kernel."""
     found = [*memory.advice(profile), *_branches(profile), *_launch(profile), *_doubles(profile)]
     together: dict[str, list[Advice]] = {}
-    for one in sorted(found, key=lambda one: (-one.weight, one.place or _NOWHERE, one.fact)):
+    for one in sorted(found, key=lambda one: (-one.weight, one.places, one.fact)):
         together.setdefault(one.fix, []).append(one)
     groups = sorted(together.values(), key=lambda group: -sum(one.weight for one in group))
-    texts = [_text(group) for group in groups] or [_nothing(profile.total)]
+    texts = [_text(profile, group) for group in groups] or [_nothing(profile.total)]
     return [*texts, *_bound(profile.total)]
 
 
-def _text(group: list[Advice]) -> str:
+def _text(profile: Profile, group: list[Advice]) -> str:
     """Return what several facts have in common: what to do."""
-    facts = [group[0].fact]
+    facts = [_lines(profile, group[0].places) + group[0].fact]
     for before, one in itertools.pairwise(group[:_MOST_FACTS]):
-        same = f"Line {one.place.line}: " if one.place and one.place == before.place else ""
-        rest = one.fact.removeprefix(same)
-        facts.append(rest[0].lower() + rest[1:])
+        where = "" if one.places == before.places else _lines(profile, one.places)
+        facts.append(where[:1].lower() + where[1:] + one.fact)
     if len(group) > _MOST_FACTS:
         facts.append(f"and {many(len(group) - _MOST_FACTS, 'access', 'accesses')} more like these")
     return f"{'; '.join(facts)}. {group[0].fix}"
@@ -92,10 +90,9 @@ def _parted(
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
         yield Advice(
             lost,
-            parted[0][0],
+            tuple(place for place, _ in parted),
             (
-                f"{_lines([place for place, _ in parted])}: the lanes of a warp diverge at "
-                f"{both['divergent_branches']:,} of "
+                f"the lanes of a warp diverge at {both['divergent_branches']:,} of "
                 f"{many(both['branches'], 'branch', 'branches')}, and {wait}: {plain(lanes)} of "
                 f"{WARP} lanes are active per statement of this kernel"
             ),
@@ -103,11 +100,26 @@ def _parted(
         )
 
 
-def _lines(places: list[Place]) -> str:
-    numbers = [place.line for place in places]
-    if len(numbers) == 1:
-        return f"Line {numbers[0]}"
-    return f"Lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+def _lines(profile: Profile, places: tuple[Place, ...]) -> str:
+    """Name lines in front of a fact, and the function of those that are in another file."""
+    if not places:
+        return ""
+    names = [
+        str(place.line) if place.file == profile.file else f"{place.line}{_of(profile, place)}"
+        for place in places
+    ]
+    if len(names) == 1:
+        return f"Line {names[0]}: "
+    return f"Lines {', '.join(names[:-1])} and {names[-1]}: "
+
+
+def _of(profile: Profile, place: Place) -> str:
+    found = [
+        each.name
+        for each in profile.called
+        if place.file == each.file and any(place.line == number for number, _ in each.lines)
+    ]
+    return f" of `{found[0]}`" if found else ""
 
 
 def _launch(profile: Profile) -> Iterator[Advice]:
@@ -116,7 +128,7 @@ def _launch(profile: Profile) -> Iterator[Advice]:
     if empty >= _EMPTY_LANES * (threads + empty):
         yield Advice(
             math.inf,
-            None,
+            (),
             (
                 f"Blocks of {many(threads, 'thread')} leave {empty} of the {WARP} lanes of their "
                 "last warp idle"
@@ -127,15 +139,15 @@ def _launch(profile: Profile) -> Iterator[Advice]:
 
 def _doubles(profile: Profile) -> Iterator[Advice]:
     total = profile.total
-    lines = [place for place, counts in profile.lines.items() if counts["flops_float64"]]
+    lines = tuple(place for place, counts in profile.lines.items() if counts["flops_float64"])
     gpu = gpus.find(_REFERENCE)
     if lines and total["flops_float32"] and gpu.float32 and gpu.float64:
         slower = gpu.float32 / gpu.float64
         yield Advice(
             total["flops_float64"] / WARP,
-            lines[0],
+            lines,
             (
-                f"{_lines(lines)}: {many(total['flops_float64'], 'float64 operation')}; a "
+                f"{many(total['flops_float64'], 'float64 operation')}; a "
                 f"{gpu.name} computes float64 {slower:.0f} times more slowly than float32"
             ),
             "Write constants as np.float32(...) if float32 is precise enough.",

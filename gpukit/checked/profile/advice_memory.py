@@ -13,7 +13,7 @@ from gpukit.checked.profile.cells import (
     in_turn,
     many,
     needed,
-    passes_per_request,
+    per_request,
     plain,
     sum_of,
 )
@@ -31,10 +31,10 @@ _WORDS = dict(zip(OPS, ("load from", "store to", "atomic on"), strict=True))
 
 
 class Advice(NamedTuple):
-    """A fact and what to do, with its approximate cost, in transfers of a sector."""
+    """A fact about lines and what to do, with its approximate cost, in transfers of a sector."""
 
     weight: float
-    place: Place | None
+    places: tuple[Place, ...]
     fact: str
     fix: str
 
@@ -56,7 +56,7 @@ def advice(profile: Profile) -> Iterator[Advice]:
 
 def _subject(access: Access) -> str:
     what = access.text if access.op != "atomic" else access.array
-    return f"Line {access.line}: the {_WORDS[access.op]} `{what}`"
+    return f"the {_WORDS[access.op]} `{what}`"
 
 
 def _spread(access: Access, sectors: int) -> Iterator[Advice]:
@@ -71,7 +71,7 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(
             here - least,
-            access.place,
+            (access.place,),
             fact,
             (
                 "Where warps start in the middle of a sector, align rows to 32 bytes; where their "
@@ -81,7 +81,7 @@ def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     else:
         apart = step is not None and abs(step) > access.size
         why = f": neighbouring threads are {abs(step or 0):,} bytes apart" if apart else ""
-        yield Advice(here - least, access.place, fact + why, _closer(access))
+        yield Advice(here - least, (access.place,), fact + why, _closer(access))
 
 
 def _closer(access: Access) -> str:
@@ -105,7 +105,7 @@ def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     if times >= _AGAIN and moved >= _MUCH * 32 * sectors:
         yield Advice(
             (moved - access.array_bytes) / 32,
-            access.place,
+            (access.place,),
             (
                 f"{_subject(access)} moves {moved:,} bytes of an array of "
                 f"{access.array_bytes:,} bytes, each about {times:.0f} times"
@@ -119,10 +119,10 @@ def _conflicts(access: Access) -> Iterator[Advice]:
     if degree(access.counts) < _CONFLICT or access.op == "atomic":
         return
     requests = sum_of(access.counts, "shared", "requests")
-    passes = sum_of(access.counts, "shared", "wavefronts") / requests
-    shown, ideal = beside(passes, passes - conflicts / requests)
+    wavefronts = sum_of(access.counts, "shared", "wavefronts") / requests
+    shown, ideal = beside(wavefronts, wavefronts - conflicts / requests)
     fact = (
-        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} "
+        f"{_subject(access)} takes {per_request(shown, 'wavefront')} where {ideal} "
         f"would be enough: up to {access.worst} lanes access different words of one bank"
     )
     fix = (
@@ -130,7 +130,7 @@ def _conflicts(access: Access) -> Iterator[Advice]:
         if "," in access.text
         else "Use an odd stride between neighbouring lanes; 1 is best."
     )
-    yield Advice(conflicts, access.place, fact, fix)
+    yield Advice(conflicts, (access.place,), fact, fix)
 
 
 def _apart(access: Access) -> Iterator[Advice]:
@@ -140,12 +140,12 @@ def _apart(access: Access) -> Iterator[Advice]:
         return
     shown, ideal = beside(passes / requests, 1.0)
     fact = (
-        f"{_subject(access)} takes {passes_per_request(shown)} where {ideal} would be enough: "
-        "constant memory serves one address at a time, and the lanes access up to "
+        f"{_subject(access)} takes {per_request(shown, 'pass', 'passes')} where {ideal} would "
+        "be enough: constant memory serves one address at a time, and the lanes access up to "
         f"{access.worst} of them"
     )
     fix = f"Pass `{access.array}` to the kernel as an argument, or copy it to shared memory."
-    yield Advice(passes - requests, access.place, fact, fix)
+    yield Advice(passes - requests, (access.place,), fact, fix)
 
 
 def _in_turn(access: Access) -> Iterator[Advice]:
@@ -155,7 +155,7 @@ def _in_turn(access: Access) -> Iterator[Advice]:
         where = "within a warp" if access.space == "shared" else "in shared memory per block"
         yield Advice(
             access.counts["atomic_serial"],
-            access.place,
+            (access.place,),
             (
                 f"{_subject(access)} serializes {plain(turns)} lanes of a warp, which update the "
                 f"same element; one element is updated {many(most, 'time')} in total"

@@ -87,13 +87,13 @@ def beside(number: float, ideal: float) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def passes_per_request(number: str) -> str:
-    """Write passes (wavefronts) of shared or constant memory.
+def per_request(number: str, noun: str, plural: str = "") -> str:
+    """Write what a request takes.
 
-    >>> passes_per_request("1"), passes_per_request("1.2")
-    ('1 pass per request', '1.2 passes per request')
+    >>> per_request("1", "wavefront"), per_request("1.2", "pass", "passes")
+    ('1 wavefront per request', '1.2 passes per request')
     """
-    return f"{number} {'pass' if number == '1' else 'passes'} per request"
+    return f"{number} {noun if number == '1' else plural or noun + 's'} per request"
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -136,9 +136,10 @@ def excess(access: Access) -> float:
 
 
 def degree(counts: Counts) -> float:
-    """Return the ratio of shared-memory passes to the minimum; 0 if there were none."""
-    passes = sum_of(counts, "shared", "wavefronts")
-    return passes / (passes - sum_of(counts, "shared", "conflicts")) if passes else 0.0
+    """Return the ratio of shared-memory wavefronts to the minimum; 0 if there were none."""
+    wavefronts = sum_of(counts, "shared", "wavefronts")
+    least = wavefronts - sum_of(counts, "shared", "conflicts")
+    return wavefronts / least if wavefronts else 0.0
 
 
 def lost_sectors(line: Line) -> float:
@@ -177,12 +178,15 @@ def _share(part: int, whole: int, what: str) -> Cell | None:
     )
 
 
-def _passes(line: Line) -> Cell | None:
+def _wavefronts(line: Line) -> Cell | None:
     per = line.counts.ratio("wavefronts_per_request")
     if per is None:
         return None
     conflicts = sum_of(line.counts, "shared", "conflicts")
-    words = f"{passes_per_request(plain(per))}, {conflicts:,} of all passes due to bank conflicts"
+    words = (
+        f"{per_request(plain(per), 'wavefront')}, {conflicts:,} of all wavefronts due to bank "
+        "conflicts"
+    )
     return Cell(f"{per:.1f}", _log_heat(degree(line.counts), 32), words)
 
 
@@ -234,7 +238,7 @@ COLUMNS = (
         COUNTERS["global_bytes_moved"].metric,
         _moved,
     ),
-    Column("shared", "passes", *_from("wavefronts_per_request"), _passes),
+    Column("shared", "wavefronts", *_from("wavefronts_per_request"), _wavefronts),
     Column(
         "serial",
         "atomics",

@@ -52,8 +52,8 @@ class Pattern:
         return banks
 
     @property
-    def passes(self) -> int:
-        """How many passes through the banks the request takes."""
+    def wavefronts(self) -> int:
+        """How many wavefronts (passes through the banks) the request takes."""
         return sum(max(map(len, self.words(part).values())) for part in self.phases)
 
     @property

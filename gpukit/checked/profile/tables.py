@@ -16,7 +16,7 @@ from gpukit.checked.profile.cells import (
     many,
     needed,
     operations,
-    passes_per_request,
+    per_request,
     plain,
     sum_of,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
 
 
-SECTORS, PASSES = ("sector",), ("pass", "passes")
+SECTORS, WAVEFRONTS, PASSES = ("sector",), ("wavefront",), ("pass", "passes")
 
 
 class Table(NamedTuple):
@@ -120,16 +120,16 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
     per = counts.ratio("wavefronts_per_request")
     if per is None:
         return []
-    requests, passes, conflicts = (
+    requests, wavefronts, conflicts = (
         sum_of(counts, "shared", what) for what in ("requests", "wavefronts", "conflicts")
     )
-    shown, ideal = beside(per, (passes - conflicts) / requests)
+    shown, ideal = beside(per, (wavefronts - conflicts) / requests)
     would = f"ideal: {ideal}" if conflicts else "no bank conflicts"
     return [
         (
             "Shared memory",
-            f"{passes_per_request(shown)}, {would}",
-            f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}",
+            f"{per_request(shown, *WAVEFRONTS)}, {would}",
+            f"{many(requests, 'request')}, {many(wavefronts, *WAVEFRONTS)}",
         )
     ]
 
@@ -143,8 +143,8 @@ def _constant(counts: Counts) -> list[tuple[str, str, str]]:
     return [
         (
             "Constant memory",
-            f"{passes_per_request(shown)}, {would}",
-            f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}",
+            f"{per_request(shown, *PASSES)}, {would}",
+            f"{many(requests, 'request')}, {many(passes, *PASSES)}",
         )
     ]
 
@@ -243,7 +243,7 @@ def _price(counts: Counts) -> tuple[str, str, str]:
     """Return requests, their cost, and the cost of one."""
     prices = (
         (sum_of(counts, "global", "requests"), sum_of(counts, "global", "sectors"), SECTORS),
-        (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), PASSES),
+        (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), WAVEFRONTS),
         (counts["constant_requests"], counts["constant_passes"], PASSES),
     )
     for requests, cost, unit in prices:
