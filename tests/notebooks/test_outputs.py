@@ -85,6 +85,12 @@ def test_numbers_in_the_text_stand_in_an_output_above_or_are_listed_facts(execut
     assert [n for n in measured.unknown(executed) if n not in listed] == []
 
 
+def test_every_listed_fact_is_a_number_of_the_text_that_no_output_shows(executed):
+    listed = json.loads(measured.FACTS.read_text(encoding="utf-8"))
+    unknown = set(measured.unknown(executed))
+    assert set(listed.get(executed.metadata["lesson"], {})) <= unknown
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # it has every kind of output
 def test_second_run_shows_the_same_text(executed):
