@@ -49,7 +49,7 @@ def computer() -> Figure:
             _write(axes, x + width / 2, 4.475, words)
         _write(axes, 1.4, 0.62, "CPU: 8 cores", weight="bold")
         _write(axes, 7.15, -0.02, "GPU: 132 SMs", weight="bold")
-        _write(axes, 3.55, 1.66, "the bus, 64 GB/s")
+        _write(axes, 3.55, 1.66, "the bus, 64 GB/s each way")
         _write(axes, 1.55, 3.55, "90 GB/s", ha="left")
         _write(axes, 7.15, 3.68, "3,350 GB/s", weight="bold", color="white")
         _write(axes, 0.2, 5.1, "AMD Ryzen 7 7840U, in laptops", ha="left", fontsize=9)
