@@ -10,7 +10,7 @@ COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5], np.float32)
 
 @cuda.jit
 def tone_curve_kernel(x, out):
-    """Write the polynomial with COEFFICIENTS, lowest power first, at x[i] to out[i]."""
+    """Evaluate the polynomial with COEFFICIENTS, lowest power first, at x[i] into out[i]."""
     table = cuda.const.array_like(COEFFICIENTS)
     i = cuda.grid(1)
     if i < x.size:

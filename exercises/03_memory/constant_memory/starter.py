@@ -10,5 +10,5 @@ COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5], np.float32)
 
 @cuda.jit
 def tone_curve_kernel(x, out):
-    """Write the polynomial with COEFFICIENTS, lowest power first, at x[i] to out[i]."""
+    """Evaluate the polynomial with COEFFICIENTS, lowest power first, at x[i] into out[i]."""
     # FILL ME IN (about 7 lines)

@@ -5,7 +5,7 @@ from gpukit import cuda
 
 @cuda.jit
 def im2col_kernel(x, k_rows, k_cols, cols):
-    """Write the pixel that the weight `tap` meets at `place` to cols[tap, place]."""
+    """Write the pixel that weight `tap` multiplies in window `place` to cols[tap, place]."""
     place, tap = cuda.grid(2)
     if tap < cols.shape[0] and place < cols.shape[1]:
         across = x.shape[2] - k_cols + 1  # positions per row
