@@ -15,6 +15,6 @@ ONE = np.float32(1)
 
 @cuda.jit
 def adam_kernel(w, grad, m, v, step, new_w, new_m, new_v):
-    """Write the weights and both running means after this step; step is 1 in the first."""
+    """Write the weights and both moments after this step; step counts from 1."""
     i = cuda.grid(1)
     # FILL ME IN (about 8 lines)
