@@ -113,7 +113,14 @@ def report(record: dict[str, Any]) -> str:
         ]
         for row in record["pipelines"]
     ]
-    headers = ["schedule", "stages x micro-batches", "message", "idle fraction", "bubble", "seconds"]
+    headers = [
+        "schedule",
+        "stages x micro-batches",
+        "message",
+        "idle fraction",
+        "bubble",
+        "seconds",
+    ]
     rings = [
         [f"{r['ranks']:,}", f"{1e3 * r['all_reduce']:.1f}", f"{r['ring']:.2f}", f"{r['step']:.2f}"]
         for r in record["data_parallel"]

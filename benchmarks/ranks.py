@@ -149,7 +149,7 @@ def exchange(world: Any) -> dict[str, float]:
 
 
 def slow(world: Any) -> dict[str, Any]:
-    """Return idle fraction of pipelines, all-reduce and speed-up in slow motion, and of the model."""
+    """Return idle fractions, all-reduces and speed-ups in slow motion, and those of the model."""
     from gpukit import parallel
     from gpukit.parallel import cost_model, slow_motion
     from gpukit.parallel.links import Link

@@ -17,7 +17,7 @@ from gpukit.bench import report, timing
 from gpukit.estimates import gpus
 
 RECORDS = Path(__file__).with_name("records.json")
-HEADERS = ("GPU", "kernel", "size", "time", "of a library")
+HEADERS = ("GPU", "kernel", "size", "time", "speed")
 NONE = "No GPU time of these kernels has been recorded yet."
 
 

@@ -16,12 +16,12 @@ from gpukit.cpu.launch import pool
 HEADERS = (
     "kernel",
     "size",
-    "ours",
+    "gpukit",
     "NumPy",
     "GB/s",
     "Gflop/s",
     "over floor",
-    "of a library",
+    "speed",
     "against NumPy",
 )
 
@@ -179,8 +179,8 @@ def table(
 ) -> tuple[list[str], list[list[str]]]:
     """Return headers and rows, without the column of libraries if none was measured."""
     rows = [row(result, ceilings) for result in results]
-    last = len(HEADERS) if any(result.gpu for result in results) else HEADERS.index("of a library")
-    kept = [k for k in range(len(HEADERS)) if k < last or k > HEADERS.index("of a library")]
+    last = len(HEADERS) if any(result.gpu for result in results) else HEADERS.index("speed")
+    kept = [k for k in range(len(HEADERS)) if k < last or k > HEADERS.index("speed")]
     return [HEADERS[k] for k in kept], [[line[k] for k in kept] for line in rows]
 
 
@@ -188,7 +188,7 @@ def threads(name: str) -> str:
     """Return the number of threads of each side, in words."""
     count = pool.workers()
     ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
-    return f"kernels use {ours}, NumPy 1 (its matrix products as many as BLAS takes)"
+    return f"kernels use {ours}, NumPy 1 (matrix products: as many as BLAS chooses)"
 
 
 def ceiling(ceilings: Ceilings) -> str:
@@ -202,7 +202,8 @@ def ceiling(ceilings: Ceilings) -> str:
 
 def heading(target: Any) -> str:
     """Return the line above the table."""
-    return f"Target {target.name}: {threads(target.name)}. NumPy {np.__version__}. Warm medians."
+    sides = threads(target.name)
+    return f"Target {target.name}: {sides}. NumPy {np.__version__}. Medians after a warm-up."
 
 
 def notes(results: Sequence[Result]) -> list[str]:

@@ -45,10 +45,11 @@ def launch_explorer(
         )
     options = {"shape": sizes, "block": blocks, "grid": grids}
     padded: dict[str, Any] = {k: [*v, 1, 1][:3] for k, v in options.items()}
-    words = f"an array of shape {shape}, blocks of {block} threads"
+    elements = " x ".join(map(str, _listed(shape)))
+    words = f"an array of {elements} elements, blocks of {block} threads"
     words += f", a grid of {grid} blocks" if grid is not None else ""
     state = padded | {"dims": dims, "auto": grid is None}
-    return _explorer("launch", state, f"Which thread has which element: {words}.")
+    return _explorer("launch", state, f"Which thread processes which element: {words}.")
 
 
 def _listed(sizes: Sizes) -> list[int]:
@@ -66,7 +67,7 @@ def latency_explorer(warps: int = 1, latency: int = 400, work: int = 10) -> widg
     _within("latency_explorer", options, limits)
     many = f"{warps} warp{'s' * (warps != 1)}"
     words = f"{many}, loads of {latency} cycles, {work} cycles of arithmetic per load"
-    return _explorer("latency", options, f"Which warp waits, which computes: {words}.")
+    return _explorer("latency", options, f"Which warps wait and which compute: {words}.")
 
 
 def memory_explorer(stride: int = 1, offset: int = 0, size: int = 4) -> widgets.Widget:
@@ -79,7 +80,7 @@ def memory_explorer(stride: int = 1, offset: int = 0, size: int = 4) -> widgets.
     if size not in SIZES:
         raise ValueError(f"memory_explorer: expected size to be one of {SIZES}, got {size}.")
     words = f"elements of {size} bytes, stride {stride}, offset {offset}"
-    return _explorer("memory", options, f"What a warp of 32 lanes touches: {words}.")
+    return _explorer("memory", options, f"Accesses of a warp of 32 lanes: {words}.")
 
 
 def pipeline_explorer(
@@ -104,11 +105,11 @@ def pipeline_explorer(
         )
     words = f"{stages} stages, {batches} micro-batches, {schedule}"
     state = options | {"schedule": schedule.lower()}
-    return _explorer("pipeline", state, f"Which stage computes, which waits: {words}.")
+    return _explorer("pipeline", state, f"Which stages compute and which wait: {words}.")
 
 
 def _explorer(name: str, options: Mapping[str, Any], words: str) -> widgets.Widget:
-    words = f"Explorer, to be moved in a notebook with JavaScript. {words}"
+    words = f"Interactive explorer (needs JavaScript). {words}"
     page = f"<p>{html.escape(words)}</p>"
     styles = ("explorer.css", f"{name}.css")
     return widgets.widget(name, dict(options), styles=styles, fallback=page, words=words)

@@ -64,9 +64,11 @@ def address_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
     step = p.step
     mostly = "" if p.regular else "mostly "
     apart = "" if step is None else f", {mostly}{_bytes(abs(step))} from one lane to the next"
+    moved, asked = SECTOR * len(p.sectors), _asked(p)
+    used = "all" if asked == moved else _bytes(asked)
     return (
         f"{_address_title(p)}. {len(p.lanes)} lanes request {_bytes(p.size)} each{apart}; "
-        f"{_bytes(SECTOR * len(p.sectors))} are moved and {_bytes(_asked(p))} of them are used. "
+        f"{_bytes(moved)} are moved, and {used} of them are used. "
         f"The sectors begin at byte {_some([s * SECTOR for s in p.sectors])}."
     )
 
@@ -108,10 +110,12 @@ def bank_map_in_words(what: Profile | Pattern, access: Any = None) -> str:
         full = [bank for bank, wanted in banks.items() if len(wanted) == most]
         who = f"lanes {p.lanes[members[0]]} to {p.lanes[members[-1]]}"
         if most > 1:
-            each = f"bank {full[0]}" if len(full) == 1 else f"banks {_some(full)} each"
-            words.append(f"To {who}, {each} must deliver {most} different words.")
+            banks_have = (
+                f"Bank {full[0]} has" if len(full) == 1 else f"Banks {_some(full)} each have"
+            )
+            words.append(f"{banks_have} to deliver {most} different words to {who}.")
         else:
-            words.append(f"To {who}, no bank must deliver more than one word.")
+            words.append(f"No bank has to deliver more than one word to {who}.")
     return " ".join(words)
 
 

@@ -68,12 +68,15 @@ def table(results: Sequence[Result] | Mapping[str, Line]) -> Table:
     headers = [*_OF_LINES]
     records = [line.recorded if line.busy else None for line in lines]
     if devices := dict.fromkeys(record.device for record in records if record):
-        caption += f" Busy: times vary; recorded ones are of {' and '.join(devices)}."
+        caption += (
+            " Busy: other programs ran, so times vary; the recorded ones are from "
+            f"{' and '.join(devices)}."
+        )
         headers.append("recorded")
         rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, records, strict=True)]
     times = [line.gpu for line in lines]
     if any(times):
-        caption += " Estimated times are likely ones (floor to worst)."
+        caption += " Estimates: likely time (floor to worst case)."
         headers.append(estimated.heading(times))
         rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, times, strict=True)]
     return Table(caption, headers, rows)
@@ -85,7 +88,7 @@ def recorded(*names: str) -> Table:
     As long as there is no such record the caption says so.
     """
     found = records.rows(names)
-    caption = "Recorded on GPUs, by their own clocks" if found else records.NONE
+    caption = "Recorded on GPUs, timed with CUDA events" if found else records.NONE
     return Table(caption, records.HEADERS if found else (), found)
 
 

@@ -170,7 +170,7 @@ def test_table_of_lines_has_a_column_of_the_gpu():
 def test_table_of_a_busy_machine_has_ranges_and_recorded_times():
     made = draw.table({"one": STEADY, "two": BUSY})
     assert made.headers[-2] == "recorded"
-    assert "recorded ones are of a CPU." in made.caption
+    assert "recorded ones are from a CPU." in made.caption
     assert made.rows[0][-2] == "-"
     assert made.rows[1][1:] == [
         "500 ms to 3 s",

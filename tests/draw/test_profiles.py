@@ -157,7 +157,7 @@ def test_non_adjacent_sectors_are_drawn_with_a_gap():
 
 def test_text_of_the_address_map_has_the_numbers():
     text = draw.address_map_in_words(pattern(512))
-    assert "1,024 bytes are moved and 128 bytes of them are used" in text
+    assert "1,024 bytes are moved, and 128 bytes of them are used" in text
     assert "512 bytes from one lane to the next" in text
 
 
@@ -216,7 +216,7 @@ def test_bank_map_compares_with_the_minimum(step, size, text):
 
 def test_text_of_the_bank_map_names_the_bank_of_a_conflict():
     text = draw.bank_map_in_words(pattern(128, space="shared", start=12))
-    assert "bank 3 must deliver 32 different words" in text
+    assert "Bank 3 has to deliver 32 different words" in text
 
 
 def test_wide_elements_are_drawn_in_both_their_banks():

@@ -57,7 +57,9 @@ def seen(output):
     data, metadata = output.get("data", {}), output.get("metadata", {})
     page = UNSEEN.sub(" ", data.get("text/html", ""))
     alts = [one.get("alt", "") for one in metadata.values() if isinstance(one, dict)]
-    return " ".join([output.get("text", ""), data.get("text/plain", ""), html.unescape(page), *alts])
+    return " ".join(
+        [output.get("text", ""), data.get("text/plain", ""), html.unescape(page), *alts]
+    )
 
 
 def unknown(notebook):

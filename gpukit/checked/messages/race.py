@@ -89,8 +89,8 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     if facts.get("waits", False) and facts.get("hazard") != "write-write":
         return (
             "check which threads write: the barrier in the loop separates its iterations, and in "
-            "one iteration no thread may write an element that another one reads. Where both are "
-            f"meant, {split}"
+            "one iteration no thread may write an element that another one reads. If a thread has "
+            f"to read an element that another thread updates, {split}"
         )
     if facts.get("hazard") == "write-write":
         return _ONE_WRITER if loop is False else f"{_ONE_WRITER}; {end}"

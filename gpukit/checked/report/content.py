@@ -123,7 +123,7 @@ def source_lines(finding: Shown) -> list[Line]:
 
 def times(finding: Shown) -> str:
     """Return how often it was caught, or nothing for once."""
-    return f"Caught {finding.count} times." if finding.count > 1 else ""
+    return f"Caught {finding.count:,} times." if finding.count > 1 else ""
 
 
 def counts(report: Report) -> str:
