@@ -99,7 +99,7 @@ def scaling_curve_in_words(
         words += f" The model predicts {ends} for {name} on {devices[-1]:,} devices"
         if name in published:
             there, values = published[name]
-            words += f"; {marks} are {values[-1]:.0%} on {there[-1]:,}"
+            words += f"; {marks}: {values[-1]:.0%} on {there[-1]:,}"
         words += "."
     return words
 
@@ -192,7 +192,7 @@ def step_bars_in_words(steps: Steps) -> str:
     """Say what `step_bars` draws, for its alt text."""
     found = [
         f"{name}: {compute / (compute + exposed):.0%} of {compute + exposed:.3g} s is computation, "
-        f"{exposed:.3g} of {communication:.3g} s of communication are exposed"
+        f"{exposed:.3g} of {communication:.3g} s of communication is exposed"
         for name, (compute, communication, exposed) in steps.items()
     ]
     return f"Time of a step. {'; '.join(found)}."

@@ -59,7 +59,7 @@ def test_every_curve_and_every_figure_is_in_the_key():
 
 def test_words_compare_the_prediction_with_the_figure():
     said = draw.scaling_curve_in_words(PREDICTIONS, PUBLISHED)
-    assert "70% to 90% for A on 32 devices; published are 75% on 32." in said
+    assert "70% to 90% for A on 32 devices; published: 75% on 32." in said
     assert "80% for B on 4 devices." in said
 
 
@@ -119,7 +119,7 @@ def test_times_have_a_unit_that_fits(scale, unit):
 
 def test_words_say_how_much_communication_is_exposed():
     said = draw.step_bars_in_words(STEPS)
-    assert "overlap: 50% of 6 s is computation, 3 of 4 s of communication are exposed" in said
+    assert "overlap: 50% of 6 s is computation, 3 of 4 s of communication is exposed" in said
 
 
 # ---- memory --------------------------------------------------------------------------------------
