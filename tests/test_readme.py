@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gpukit.bench import readme_table
 from gpukit.cli import parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,8 +53,9 @@ def test_the_first_python_block_begins_before_line_25():
     assert LINES.index("```python") < 25
 
 
-def test_the_readme_has_at_most_120_lines():
-    assert len(LINES) <= 120
+def test_the_readme_has_at_most_120_lines_without_its_table_of_variants():
+    table = README.partition(readme_table.BEGIN)[2].partition(readme_table.END)[0]
+    assert len(LINES) - len(table.splitlines()) <= 120
 
 
 @pytest.mark.parametrize("link", LINKS)

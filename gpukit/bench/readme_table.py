@@ -1,7 +1,7 @@
-"""The README's table of variants: one problem, with a row per machine.
+"""The README's table of variants: one problem, with a row per variant and a column per machine.
 
-The table stands between two markers. A run replaces or adds the row of its own machine and target,
-so that figures of a GPU stay when somebody measures a laptop.
+The table stands between two markers. A run replaces or adds the column of its own machine and
+target, so that figures of a GPU stay when somebody measures a laptop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MISSING = "-"
 
 
 def machine(target: str, device: str = "") -> str:
-    """Return the key of a row: the target and the device."""
+    """Return the key of a column: the target and the device."""
     return f"{target}, {device or f'{os.cpu_count()} cores, {platform.machine()}'}"
 
 
@@ -53,7 +53,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def merged(text: str, results: Sequence[Result], where: str, day: datetime.date) -> str:
-    """Return a file's text with this machine's row in its table.
+    """Return a file's text with this machine's column in its table.
 
     Raises BenchError if the markers are missing, or a variant is missing or wrong.
     """
@@ -63,27 +63,27 @@ def merged(text: str, results: Sequence[Result], where: str, day: datetime.date)
     if wrong or not shown:
         found = f"wrong ones of {', '.join(wrong)}" if wrong else "none"
         raise BenchError(f"bench: expected right answers of {PROBLEM}, got {found}.")
-    lines = {line["Gflop/s"]: line for line in _lines(old)}
-    same = [key for key in lines if key.startswith(f"{where}, ")]
-    for key in same:
-        del lines[key]
-    key = f"{where}, {shown[0].size}, {day.isoformat()}"
-    heads = [r.name.removeprefix(f"{PROBLEM}_").replace("_", " ") for r in shown]
+    columns = _columns(old)
+    columns = {key: columns[key] for key in columns if not key.startswith(f"{where}, ")}
+    variants = [r.name.removeprefix(f"{PROBLEM}_").replace("_", " ") for r in shown]
     rates = [_rate(r.flops_rate) for r in shown]
-    lines[key] = dict(zip(heads, rates, strict=True))
-    table = [["Gflop/s", *heads], ["---", *["---:"] * len(heads)]]
-    table += [[key, *(lines[key].get(head, MISSING) for head in heads)] for key in sorted(lines)]
+    new = f"{where}, {shown[0].size}, {day.isoformat()}"
+    columns[new] = dict(zip(variants, rates, strict=True))
+    keys = sorted(columns)
+    table = [["Gflop/s", *keys], ["---", *["---:"] * len(keys)]]
+    table += [[name, *(columns[key].get(name, MISSING) for key in keys)] for name in variants]
     written = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
     return f"{before}{BEGIN}\n{written}\n{END}{after}"
 
 
-def _lines(table: str) -> list[dict[str, str]]:
-    """Return the rows of a table, each as a mapping from column to cell."""
+def _columns(table: str) -> dict[str, dict[str, str]]:
+    """Return the columns of a table by machine, each as a mapping from variant to cell."""
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in table.strip().splitlines()
     ]
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
+    machines = rows[0][1:] if rows else []
+    return {machine: {row[0]: row[k] for row in rows[2:]} for k, machine in enumerate(machines, 1)}
 
 
 def _rate(flops: float) -> str:
@@ -97,5 +97,5 @@ def _rate(flops: float) -> str:
 
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:
-    """Write this machine's row into the table of a file."""
+    """Write this machine's column into the table of a file."""
     files.write(path, merged(_read(path), results, where, datetime.date.today()))

@@ -30,30 +30,32 @@ def test_a_first_run_writes_a_table_between_the_markers():
     assert lines(text) == [
         "Before.",
         readme_table.BEGIN,
-        "| Gflop/s | naive | tiled |",
-        "| --- | ---: | ---: |",
-        "| cpu, 2 cores, 1000, 2026-11-22 | 4.00 | 100 |",
+        "| Gflop/s | cpu, 2 cores, 1000, 2026-11-22 |",
+        "| --- | ---: |",
+        "| naive | 4.00 |",
+        "| tiled | 100 |",
         readme_table.END,
         "After.",
     ]
 
 
-def test_a_second_run_replaces_only_the_row_of_its_own_machine():
+def test_a_second_run_replaces_only_the_column_of_its_own_machine():
     first = readme_table.merged(FILE, [result("naive", 500)], "cpu, 2 cores", DAY)
     both = readme_table.merged(first, [result("naive", 1)], "cuda, H200", DAY)
     again = readme_table.merged(both, [result("naive", 250)], "cpu, 2 cores", DAY)
-    assert lines(again)[4:6] == [
-        "| cpu, 2 cores, 1000, 2026-11-22 | 8.00 |",
-        "| cuda, H200, 1000, 2026-11-22 | 2000 |",
+    assert lines(again)[2:5] == [
+        "| Gflop/s | cpu, 2 cores, 1000, 2026-11-22 | cuda, H200, 1000, 2026-11-22 |",
+        "| --- | ---: | ---: |",
+        "| naive | 8.00 | 2000 |",
     ]
 
 
-def test_figures_of_another_machine_keep_their_columns_when_variants_are_added():
+def test_figures_of_another_machine_keep_their_rows_when_variants_are_added():
     first = readme_table.merged(FILE, [result("tiled", 20)], "cuda, H200", DAY)
     both = readme_table.merged(
         first, [result("naive", 500), result("tiled", 40)], "cpu, 2 cores", DAY
     )
-    assert lines(both)[5] == "| cuda, H200, 1000, 2026-11-22 | - | 100 |"
+    assert lines(both)[4:6] == ["| naive | 4.00 | - |", "| tiled | 50.0 | 100 |"]
 
 
 def test_other_kernels_are_left_out():
