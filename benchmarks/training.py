@@ -6,8 +6,8 @@
 A step is the forward pass, the loss, the backward pass and the update of SGD with momentum, from
 the same weights and on the same batch; losses are compared before anything is timed. Figures are
 medians of wall time and of processor time, which other programs disturb less. `--write` puts them
-into docs/benchmarks.md and benchmarks/results/training.json, and keeps those of other networks.
-PyTorch: `make torch`.
+into benchmarks/results/training.json, and the processor times into docs/benchmarks.md, and keeps
+those of other networks. PyTorch: `make torch`.
 
 On a GPU both sides run there, PyTorch in eager mode and in float32 without TF32. A sample is the
 host's time for some steps until the GPU has finished them. Each network has its own process; all
@@ -278,13 +278,12 @@ def kernels(step: Step, count: int = 5) -> dict[str, float]:
 
 
 def report(rows: dict[str, Any]) -> str:
-    """Return the rows as Markdown: times, then kernels."""
+    """Return the rows as Markdown: processor times, then kernels."""
     times, shares = [], []
     for name, row in rows.items():
         sides, batch = row["sides"], " x ".join(map(str, row["batch"]))
         numbers = [
-            f"{sides[side][what]:.2f}" if side in sides else "-"
-            for what in ("ms", "processor_ms")
+            f"{sides[side]['processor_ms']:.2f}" if side in sides else "-"
             for side in ("gpukit", "PyTorch", "NumPy")
         ]
         times.append([name, batch, f"{row['weights']:,}", *numbers, f"{ratio(sides):.2f}"])
@@ -294,7 +293,7 @@ def report(rows: dict[str, Any]) -> str:
         others = launched - sum(share for _, share in most)
         shares.append([name, largest or "-", f"{others:.0%}", f"{1 - launched:.0%}"])
     headers = ["network", "batch", "weights", "gpukit ms", "PyTorch ms", "NumPy ms"]
-    headers += ["processor: gpukit", "PyTorch", "NumPy", "gpukit / PyTorch"]
+    headers.append("gpukit / PyTorch")
     of_kernels = ["network", "share of a step's processor time", "other kernels"]
     of_kernels.append("between launches")
     tables = harness.markdown(headers, times), harness.markdown(of_kernels, shares)
