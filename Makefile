@@ -66,7 +66,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --onl
 $(LAB): $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing gpukit and JupyterLab into $(VENV): some minutes the first time"
 	@$(INSTALL) --editable '.[lab,parallel]'
-	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
+	@echo "Compiling the checker: about ten seconds on two cores, so that the first check in a lesson is quick"
 	@$(BIN)/python -c "from gpukit.checked.engine import entries; entries.compile_all()"
 	@touch $@
 

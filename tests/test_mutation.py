@@ -290,12 +290,12 @@ def test_figures_count_mutants_by_category():
         _row("wrong answer"),
         _row("survived"),
         _row("survived", reason="the same"),
-        _row("refused"),
+        _row("rejected"),
     ]
     n = report.figures(rows)
     assert (n["mistakes"], n["flagged"]) == (4, 3)
     assert (n["forbidden"], n["right"]) == (2, 1)
-    assert (n["equivalent"], n["refused"], n["only_wrong_numbers"]) == (1, 1, 2)
+    assert (n["equivalent"], n["rejected"], n["only_wrong_numbers"]) == (1, 1, 2)
 
 
 def test_findings_that_the_oracle_does_not_confirm_are_counted():

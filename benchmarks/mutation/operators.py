@@ -126,7 +126,7 @@ def barrier_into_guard(code: Code) -> Edits:
 
 @mistake(*RACES, *UNSET)
 def barrier_out_of_loop(code: Code) -> Edits:
-    """Put a barrier after the loop that it belongs into."""
+    """Put a barrier after the loop that it belongs in."""
     for loop in code.walk(ast.For, ast.While):
         for barrier in filter(code.is_barrier, loop.body):
             yield [code.replace(barrier, "pass"), code.after(loop, code.of(barrier), like=loop)]
@@ -158,7 +158,7 @@ def early_return(code: Code) -> Edits:
 
 @mistake(*WARP, *RACES)
 def wrong_mask(code: Code) -> Edits:
-    """Name half of the lanes in a mask."""
+    """Include only half of the lanes in a mask."""
     masked = {"syncwarp", *intrinsics.SHUFFLE_NAMES, *intrinsics.VOTE_NAMES}
     for call in code.walk(ast.Call):
         if code.intrinsic(call) in masked and call.args:

@@ -19,7 +19,7 @@ TERMS = """\
 A mutant is a kernel of the book with one mistake, made by a program
 (`benchmarks/mutation/operators.py` and `places.py`), and run in checked mode on small launches.
 
-- *Equivalent*: it behaves as the kernel does; listed below, each with the reason. *Refused*: the
+- *Equivalent*: it behaves as the kernel does; listed below, each with the reason. *Rejected*: the
   compiler rejects it. The rest are *mistakes*.
 - *Flagged*: there is a finding (idle threads do not count), or the answer differs from the
   reference by more than rounding.
@@ -60,7 +60,7 @@ class Row:
     @property
     def counts(self) -> bool:
         """Whether it is a mistake: not equivalent, and a kernel that compiles."""
-        return self.outcome not in ("equivalent", "refused")
+        return self.outcome not in ("equivalent", "rejected")
 
     @property
     def forbidden(self) -> bool:
@@ -100,7 +100,7 @@ def figures(rows: list[Row]) -> dict[str, int]:
     return {
         "mutants": len(rows),
         "equivalent": sum(row.outcome == "equivalent" for row in rows),
-        "refused": sum(row.outcome == "refused" for row in rows),
+        "rejected": sum(row.outcome == "rejected" for row in rows),
         "mistakes": len(counted),
         "flagged": sum(row.outcome in FLAGGED for row in counted),
         "right_of_all": sum(row.outcome == "right finding" for row in counted),
@@ -157,9 +157,9 @@ def _summary(n: dict[str, int]) -> str:
     cells = [[name, of, part, goal, percent(part, all_)] for name, of, all_, part, goal in rows]
     return (
         f"{n['mutants']} mutants: {n['mistakes']} mistakes, {n['equivalent']} equivalent, "
-        f"{n['refused']} that the compiler refuses. {n['only_wrong_numbers']} mistakes only "
+        f"{n['rejected']} that the compiler rejects. {n['only_wrong_numbers']} mistakes only "
         "compute wrong values. Findings of a class that the oracle did not see: "
-        f"{n['unconfirmed']}.\n\n{table(['figure', 'of', 'count', 'to reach', 'share'], cells)}"
+        f"{n['unconfirmed']}.\n\n{table(['figure', 'of', 'count', 'target', 'fraction'], cells)}"
     )
 
 

@@ -12,13 +12,13 @@ from benchmarks.mutation import cases, mutants
 from gpukit import errors
 from gpukit.checked.finding import KINDS
 
-# From good to bad. "refused": the compiler rejects the mutant.
+# From good to bad. "rejected": the compiler rejects the mutant.
 OUTCOMES = (
     "right finding",
     "other finding",
     "wrong answer",
     "survived",
-    "refused",
+    "rejected",
     "crashed",
     "hung",
 )
@@ -52,7 +52,7 @@ def examine(mutant: mutants.Mutant) -> Verdict:
             try:
                 report = gpukit.check(kernel)[case.shape](*arguments)
             except errors.CompileError as error:
-                return Verdict(mutant.id, "refused", note=error.message)
+                return Verdict(mutant.id, "rejected", note=error.message)
             except errors.GpukitError as error:
                 return Verdict(mutant.id, "crashed", note=str(error))
             kinds |= {finding.kind for finding in report.findings} - IGNORED
