@@ -25,6 +25,7 @@ from benchmarks import harness
 
 PAGE = harness.ROOT / "docs" / "conformance.md"
 OUTCOMES = ("passed", "failed", "skipped", "xfailed")
+MOST_NAMES = 20  # of tests with the same outcome and message in a file; more are only counted
 
 INI = "[pytest]\nminversion = 8.0\nconsider_namespace_packages = true\n"
 
@@ -66,6 +67,8 @@ WHY = {
     "gpukit raises no warnings about GPU occupancy": r".*performance warnings",
     "needs more than one GPU": r".*more than 1|.*multiple GPUs",
     "measures launches of GPU kernels": r"no reason to run benchmarks",
+    "needs CuPy": r".*import 'cupy'|requires CuPy",
+    "needs the CUDA toolkit": r"curand_kernel",
     "disabled in the suite on every target": (
         r"Disabled temporarily|Requires PR|Windows only|recursive decoration|Needs insert_unres|"
         r"necessary binaries|not enable in|skipped$|collection skipped"
@@ -132,7 +135,7 @@ def first_line(text: str) -> str:
     """Return the first line of an error, without addresses and paths of this machine."""
     line = next((part.strip() for part in text.splitlines() if part.strip()), "")
     line = re.sub(r"0x[0-9a-f]{6,}", "0x...", line)
-    return re.sub(r"(/[\w.+-]+){2,}/", "", line)[:160]
+    return re.sub(r"(/[\w.+-]+){2,}/", "", line)[:160].rstrip()
 
 
 def bar(base: Run, ours: Run) -> list[tuple[str, int, str, bool]]:
@@ -169,8 +172,23 @@ def folder_of(name: str) -> str:
     return name.split(".")[0] or "collection"
 
 
-def cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def file_of(name: str) -> str:
+    """Return the file of a test, or the folder in which a file was skipped as a whole.
+
+    >>> file_of("cudapy.test_sm.TestSharedMemory.test_sum"), file_of(".cudapy.test_analysis")
+    ('cudapy.test_sm', 'cudapy (collection)')
+    """
+    folder, file = name.split(".")[:2]
+    return f"{folder}.{file}" if folder else f"{file} (collection)"
+
+
+def code(text: str) -> str:
+    """Return a message as a code span.
+
+    >>> code("cannot infer 'arr'"), code("see `arr`")
+    ("`cannot infer 'arr'`", '`` see `arr` ``')
+    """
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def folders_table(base: Run, ours: Run) -> str:
@@ -187,19 +205,25 @@ def folders_table(base: Run, ours: Run) -> str:
     return harness.markdown(headers, rows)
 
 
-def missing_table(ours: Run) -> str:
-    """Return the table of all tests that do not pass, with a row per file and reason."""
-    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for name, (outcome, words) in sorted(ours.tests.items()):
-        if outcome != "passed":
-            parts = name.split(".")
-            groups[".".join(parts[:2]), outcome, words].append(".".join(parts[2:]) or name)
-    rows = []
-    for (file, outcome, words), names in groups.items():
-        reason = why(words) if outcome == "skipped" else ("failure" if outcome == "failed" else "")
-        shown = ", ".join(f"`{n}`" for n in names)
-        rows.append([file, outcome, cell(words), reason, f"{len(names)}: {shown}"])
-    return harness.markdown(["file", "outcome", "message", "reason", "tests"], rows)
+def missing_list(ours: Run) -> str:
+    """Return the list of all tests that do not pass: files, and in each its outcomes."""
+    files: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, result in sorted(ours.tests.items()):
+        if result[0] != "passed":
+            names = files[file_of(name)][result]
+            names.append(".".join(name.split(".")[2:]) or name)
+    return "\n".join(
+        f"- {file}\n"
+        + "\n".join(f"  - {group(*result, names)}" for result, names in groups.items())
+        for file, groups in files.items()
+    )
+
+
+def group(outcome: str, words: str, names: list[str]) -> str:
+    """Return the number, message and reason of tests, and their names unless they are many."""
+    title = f"{len(names)} {outcome}" + (f", {code(words)}" if words else "")
+    title += f" ({why(words)})" if outcome == "skipped" else ""
+    return title if len(names) > MOST_NAMES else f"{title}: {', '.join(f'`{n}`' for n in names)}"
 
 
 def page(base: Run, ours: Run) -> str:
@@ -209,7 +233,7 @@ def page(base: Run, ours: Run) -> str:
     ]
     figures = [[t, n, a, "yes" if ok else "**no**"] for t, n, a, ok in bar(base, ours)]
     lost = [
-        f"- `{n}`: {cell(ours.tests.get(n, ('', 'not collected'))[1])}"
+        f"- `{n}`: {code(ours.tests[n][1]) if n in ours.tests else 'not collected'}"
         for n in lost_tests(base, ours)
     ]
     parts = [
@@ -227,7 +251,7 @@ def page(base: Run, ours: Run) -> str:
         "## What the run changes",
         CHANGES,
         "## Every test that does not pass",
-        missing_table(ours),
+        missing_list(ours),
     ]
     return "\n\n".join(parts) + "\n"
 
