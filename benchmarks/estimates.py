@@ -256,13 +256,13 @@ def figures(found: Sequence[Case]) -> str:
     right, pairs = in_order(found)
     above, beyond = outside(found)
     rows = [
-        ("within a factor of 1.5", "75 %", f"{whole['within']:.0%}", whole["within"] >= 0.75),
-        ("within a factor of 2", "93 %", f"{whole['within_2']:.0%}", whole["within_2"] >= 0.93),
+        ("within a factor of 1.5", "75%", f"{whole['within']:.0%}", whole["within"] >= 0.75),
+        ("within a factor of 2", "93%", f"{whole['within_2']:.0%}", whole["within_2"] >= 0.93),
         ("floors above the measured time", "0", above, above == 0),
         ("worst-case times below the measured time", "0", beyond, beyond == 0),
         (
             "pairs more than a factor of 1.2 apart, in the right order",
-            "95 %",
+            "95%",
             f"{right} of {pairs}",
             right >= 0.95 * pairs,
         ),
@@ -277,12 +277,22 @@ def own_times(own: Sequence[Case]) -> str:
     whole, (right, pairs) = summary(own), in_order(own)
     above, beyond = outside(own)
     return (
-        f"On an {OWN_GPU}, {whole['times']} of gpukit's own kernels were timed (docs/gpu.md). No "
-        f"constant is fitted on them: {whole['within']:.0%} of the estimates are within 1.5, "
-        f"{whole['within_2']:.0%} within 2, the largest factor is {whole['largest']}, {right} of "
-        f"{pairs} pairs are in the right order; {above} floors are above the measured time, "
-        f"{beyond} worst times below it."
+        f"On an {OWN_GPU}, {whole['times']} of gpukit's own kernels were timed "
+        f"([gpu.md](gpu.md)). No constant is fitted on them: {whole['within']:.0%} of the "
+        f"estimates are within a factor of 1.5, {whole['within_2']:.0%} within 2, the largest "
+        f"factor is {whole['largest']}, {right} of {pairs} pairs are in the right order; "
+        f"{count(above, 'floor')} {'are' if above > 1 else 'is'} above the measured time and "
+        f"{count(beyond, 'worst-case time')} below it."
     )
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> [count(number, "floor") for number in range(3)]
+    ['no floor', '1 floor', '2 floors']
+    """
+    return f"{number or 'no'} {noun}{'s' * (number > 1)}"
 
 
 def tables(found: Sequence[Case]) -> str:
