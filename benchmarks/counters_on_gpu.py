@@ -2,9 +2,10 @@
 
     python benchmarks/counters_on_gpu.py [--minutes 10] [--json FILE] [--csv FILE]
 
-Needs an NVIDIA GPU, a Numba CUDA package (`pip install 'gpukit[cuda13]'`), NVIDIA Nsight Compute
-(`ncu`, part of the CUDA toolkit) and the permission to read counters. If one of them is missing, it
-says so and ends with 3. It runs itself twice for each part of the patterns:
+Needs an NVIDIA GPU, a Numba CUDA package (`python -m pip install -c constraints.txt -e
+'.[cuda13]'` in the clone), NVIDIA Nsight Compute (`ncu`, part of the CUDA toolkit) and the
+permission to read counters. If one of them is missing, it says so and ends with 3. It runs itself
+twice for each part of the patterns:
 
     GPUKIT_TARGET=cpu python benchmarks/counters_on_gpu.py --count --part 0/24
     GPUKIT_TARGET=cuda ncu --csv ... python benchmarks/counters_on_gpu.py --run --part 0/24
