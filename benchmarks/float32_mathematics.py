@@ -168,7 +168,7 @@ def formula(name: str) -> str:
 def table(functions: dict[str, dict[str, Any]]) -> str:
     """Return the errors as a Markdown table."""
     headers = ["function", "arguments", "error, ulp", "at"]
-    headers += ["from the correctly rounded, ulp", "CUDA's"]
+    headers += ["distance from the correctly rounded value, ulp", "CUDA's bound, ulp"]
     rows = []
     for name in FUNCTIONS:
         if (row := functions.get(name)) is not None:
