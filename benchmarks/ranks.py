@@ -149,7 +149,7 @@ def exchange(world: Any) -> dict[str, float]:
 
 
 def slow(world: Any) -> dict[str, Any]:
-    """Return idle fractions, all-reduces and speed-ups in slow motion, and those of the model."""
+    """Return all-reduce, idle fraction and speed-up, in slow motion and of the model."""
     from gpukit import parallel
     from gpukit.parallel import cost_model, slow_motion
     from gpukit.parallel.links import Link
@@ -177,7 +177,7 @@ def slow(world: Any) -> dict[str, Any]:
             timeline = _pipeline(cluster, one_f_one_b(p, micro_batches))
             share = slow_motion.idle_fraction(timeline)
             row(
-                f"idle fraction, {micro_batches} micro-batches",
+                f"idle fraction, {micro_batches} micro-batch{'es' * (micro_batches > 1)}",
                 share,
                 cost_model.bubble(p, micro_batches),
             )
@@ -251,13 +251,14 @@ def report(record: dict[str, Any]) -> str:
             [f["kind"], f["rounds"], f"{f['longest']:.1f}", len(f["odd"])]
             for f in record["failures"]
         ]
-        headers = ["failure", "runs", "longest time to exit, s", "without a one-line report"]
+        headers = ["failure", "runs", "longest time to exit, s", "runs without a one-line report"]
         parts.append(harness.markdown(headers, cells))
     if "cpu" in record:
         one, two = (record["cpu"][ranks]["seconds"] for ranks in ("1", "2"))
         parts.append(
-            f"Processor time per step of LeNet, batch {BATCH}: {1e3 * one:.0f} ms on one rank, "
-            f"{1e3 * two:.0f} ms on each of two, {two / one:.2f} times as much."
+            f"Processor time per step of a small LeNet on 8 x 8 images, batch {BATCH}: "
+            f"{1e3 * one:.0f} ms on one rank, {1e3 * two:.0f} ms on each of two, "
+            f"{two / one:.2f} times as much."
         )
     if "exchange" in record:
         cells = [
