@@ -136,7 +136,8 @@ def published_figures() -> str:
     """Return the comparison with published figures as Markdown."""
     rows = published.comparisons()
     listed = [
-        f"**{paper.name}.** {paper.source}. *Given:* {paper.given} *Assumed:* {paper.assumed}"
+        f"**{paper.name}.** {paper.source}.\n\n"
+        f"- *Given:* {paper.given}\n- *Assumed:* {paper.assumed}"
         for paper in dict.fromkeys(row.paper for row in rows)
     ]
     return "\n\n".join([harness.markdown(published.HEADERS, published.cells(rows)), *listed])

@@ -61,11 +61,13 @@ GOYAL = Paper(
     name="Goyal et al. 2017",
     source="Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour, arXiv 1706.02677: abstract "
     "(efficiency), sections 4.1 (algorithm) and 4.3 (hardware, ResNet-50)",
-    given="Servers of 8 P100s on 50 Gbit/s Ethernet; 100 MB of gradients; a backward pass of "
-    "120 ms; halving and doubling between servers, in parallel with the backward pass.",
-    assumed="A forward pass of half the backward pass, 60 ms; 50 us per message; 54 equal buckets, "
-    "one per convolution or dense layer. Low: one all-reduce after the backward pass. High: "
-    "buckets overlap with it.",
+    given="Each server has 8 P100s and 50 Gbit/s Ethernet. The gradients take 100 MB, and a "
+    "backward pass takes 120 ms. Servers reduce the gradients by halving and doubling, in parallel "
+    "with the backward pass.",
+    assumed="A forward pass takes half as long as the backward pass, 60 ms; a message has a "
+    "latency of 50 us. There are 54 equal buckets, one per convolution or dense layer. Low "
+    "estimate: one all-reduce follows the backward pass. High estimate: the buckets overlap with "
+    "it.",
 )
 GRADIENTS, GOYAL_BACKWARD, GOYAL_FORWARD = 100e6, 0.120, 0.060
 ETHERNET = Link(latency=50e-6, bandwidth=50e9 / 8)
@@ -99,14 +101,16 @@ MEGATRON = Paper(
     source="Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using "
     "Model Parallelism, arXiv 1909.08053: table 1 (models), figure 5 and section 5.1 (efficiency, "
     "hardware), abstract (39 TFLOP/s on one GPU; 76 % on 512)",
-    given="Hidden size and layers of table 1, 51,200 words, 1,024 tokens, 8 samples per model "
-    "replica, activations recomputed; 300 GB/s between the 16 GPUs of a server, 100 GB/s between "
-    "servers; layer norm, dropout and residual additions repeated on every GPU.",
-    assumed="Operations of a step: equation 3 of arXiv 2104.04473. 300 GB/s is the sum of both "
-    "directions; 10 us per message; float16 on the wire; 6 all-reduces per layer (4, and 2 in the "
-    "recomputation). What is repeated takes 47 accesses per layer to a tensor of activations, at "
-    "900 GB/s. Gradients go around one ring per tensor rank, and the rings share the 100 GB/s. "
-    "Low: they are reduced after the backward pass. High: during it.",
+    given="The models have the hidden sizes and layers of table 1, 51,200 words, 1,024 tokens and "
+    "8 samples per replica. Activations are recomputed. The bandwidth is 300 GB/s between the 16 "
+    "GPUs of a server and 100 GB/s between servers. Every GPU repeats layer norm, dropout and "
+    "residual additions.",
+    assumed="Equation 3 of arXiv 2104.04473 gives the operations of a step. The 300 GB/s are the "
+    "sum of both directions; a message has a latency of 10 us and carries float16. Each layer has "
+    "6 all-reduces, 2 of them in the recomputation. The repeated operations access a tensor of "
+    "activations 47 times per layer, at 900 GB/s. Gradients go around one ring per tensor rank, "
+    "and the rings share the 100 GB/s. Low estimate: they are reduced after the backward pass. "
+    "High estimate: they are reduced during it.",
 )
 TOKENS, WORDS, SAMPLES, HALF = 1024, 51_200, 8, 2
 MODELS = {1: (1536, 40), 2: (1920, 54), 4: (2304, 64), 8: (3072, 72)}  # GPUs: hidden size, layers
@@ -168,11 +172,12 @@ GPIPE = Paper(
     source="Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline "
     "Parallelism, arXiv 1811.06965: table 2 (Transformer on TPUs) and table 3 (on P100s without "
     "NVLink)",
-    given="K stages, M micro-batches, throughput relative to K = 2 (M = 1 in table 2, 32 in table "
-    "3); the recomputation does not wait for gradients (section 2.3).",
-    assumed="Equal stages, a backward pass of twice the forward pass, no time for messages. Low: a "
-    "recomputation as long as the forward pass. High: none. The paper adjusted the batch to fit "
-    "memory, which the model does not: its M = 4 is not reproduced.",
+    given="There are K stages and M micro-batches. Throughput is relative to K = 2, with M = 1 in "
+    "table 2 and M = 32 in table 3. The recomputation does not wait for gradients (section 2.3).",
+    assumed="Stages are equal, a backward pass takes twice as long as a forward pass, and messages "
+    "take no time. Low estimate: a recomputation takes as long as the forward pass. High estimate: "
+    "nothing is recomputed. The paper adjusted the batch to fit memory, which the model does not: "
+    "the figures for M = 4 are not reproduced.",
 )
 TABLE_2 = {1: {2: 1.0, 4: 1.07, 8: 1.3}, 4: {2: 1.7, 4: 3.2, 8: 4.8}, 32: {2: 1.8, 4: 3.4, 8: 6.3}}
 TABLE_3 = {4: 1.8, 8: 3.3}
@@ -218,12 +223,14 @@ PIPEDREAM = Paper(
     source="Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP "
     "2019: abstract and section 1 (up to 5.3 times for image classification), section 2.1 "
     "(servers of 4 V100s without NVLink on 10 Gbit/s)",
-    given="Data parallelism waits for gradients on 10 Gbit/s links, a pipeline sends activations.",
-    assumed="VGG-16 (operations and parameters counted from its layers), 64 images per GPU on 4 "
-    "servers; direct convolutions at the float32 peak of a V100 (PCIe), 14 TFLOP/s; links at their "
-    "rated speed; a pipeline of 15 GPUs for convolutions and 1 for dense layers that hides all "
-    "messages. Low: gradients of dense layers are reduced during the backward pass. High: after "
-    "it. The figure is the best of many experiments: the model reaches it at {gbits:.1f} Gbit/s.",
+    given="Data parallelism waits for gradients on 10 Gbit/s links; a pipeline sends activations.",
+    assumed="The network is VGG-16, whose operations and parameters are counted from its layers, "
+    "with 64 images per GPU on 4 servers. Convolutions are direct and run at the float32 peak of a "
+    "V100 (PCIe), 14 TFLOP/s; links run at their rated speed. The pipeline has 15 GPUs for "
+    "convolutions and 1 for dense layers, and hides all messages. Low estimate: gradients of dense "
+    "layers are reduced during the backward pass. High estimate: they are reduced after it. The "
+    "figure is the best of many experiments, on links whose achieved bandwidth is not stated; the "
+    "model predicts it for links of {gbits:.1f} Gbit/s.",
 )
 VGG = (64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0)  # 0: pooling
 DENSE = (25_088, 4096, 4096, 1000)

@@ -25,7 +25,7 @@ def test_figure_is_predicted_within_the_stated_error(paper, what):
 
 
 def test_what_is_not_reproduced_is_named_in_the_assumptions():
-    assert "M = 4 is not reproduced" in published.GPIPE.assumed.replace("\n", " ")
+    assert "M = 4 are not reproduced" in published.GPIPE.assumed.replace("\n", " ")
     assert "best of many experiments" in published.PIPEDREAM.assumed
 
 
