@@ -190,7 +190,7 @@ def test_a_wrong_result_fails_the_run_and_hides_no_other_row(
     monkeypatch.setattr(run, "makers", lambda: cases)
     assert run.main(["--rounds", "1"]) == 1
     table = capsys.readouterr().out
-    assert "| right | tests | its own |" in table
+    assert "| right | tests | generated |" in table
     assert "**WRONG: wrong (plain: 6 of 6 values are wrong" in table
 
 

@@ -12,12 +12,16 @@ _SCATTERED = (
 _LEVELS = "each level of a block's tree is a loop of its own; the handwritten loops use one slice"
 _GUARDED = "the guard inside the loops keeps LLVM from vectorizing over threads"
 _UNKNOWN = (
-    "unknown: removing guards, checks, spilled variables or wrapping integers changes nothing"
+    "unknown: removing guards, checks, spilled variables or wrapping integers does not change the "
+    "ratio"
 )
 _SUMS = "each thread's sums stay in memory between barriers"
 
 REASONS: dict[str, str] = {
-    "popcount": "LLVM compiles the plain `while` to one instruction; a kernel's can be interrupted",
+    "popcount": (
+        "LLVM reduces the plain `while` loop to one instruction; the kernel's loop also polls for "
+        "Ctrl-C"
+    ),
     "matmul_vectorized": _FLOAT4S,
     "matmul_double_buffered": _FLOAT4S,
     "matvec_vectorized": _FLOAT4S,
@@ -35,7 +39,9 @@ REASONS: dict[str, str] = {
     "box_blur": _GUARDED,
     "window_sum_padded": _GUARDED,
     "levels": "a range that differs between threads runs in strips, to look for Ctrl-C",
-    "particles_records": "LLVM vectorizes and scatters fields, which is slower than one by one",
+    "particles_records": (
+        "LLVM vectorizes the stores to fields as scatters, which are slower than scalar stores"
+    ),
     "invert": _UNKNOWN,
     "life": _UNKNOWN,
     "bit_reversal": "two 64-bit values per thread go through memory in each iteration",

@@ -105,7 +105,7 @@ def table(rows: list[Row]) -> str:
     for row in sorted(rows, key=lambda row: (groups.index(row.group), -row.ratio)):
         times = [f"{1e3 * row.median[side]:.3f}" for side in ("ours", "plain")]
         reason = REASONS.get(row.name, "?") if row.ratio > GOOD else ""
-        loops = "by hand" if row.by_hand else "its own"
+        loops = "handwritten" if row.by_hand else "generated"
         lines.append([row.name, row.group, loops, *times, f"{row.ratio:.2f}", reason])
     return harness.markdown(headers, lines)
 
