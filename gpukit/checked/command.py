@@ -146,9 +146,8 @@ class Command:
         if target.active().name != "cuda":
             yield
             return
-        from numba.cuda.dispatcher import CUDADispatcher
-
-        launch, thread = CUDADispatcher.call, threading.get_ident()
+        dispatchers = intrinsics.installed()[0].dispatcher.CUDADispatcher
+        launch, thread = dispatchers.call, threading.get_ident()
 
         def observed(kernel: Any, arguments: tuple[Any, ...], configuration: Any) -> None:
             if threading.get_ident() != thread:
@@ -158,11 +157,11 @@ class Command:
             shape = configure.parse(given)
             _on_the_host(run, _kernel_of(self.name, kernel), shape, arguments)
 
-        CUDADispatcher.call = observed
+        dispatchers.call = observed
         try:
             yield
         finally:
-            CUDADispatcher.call = launch
+            dispatchers.call = launch
 
     def _run_and_notify(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
         answer = None
