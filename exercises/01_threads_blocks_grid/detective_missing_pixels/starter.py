@@ -5,7 +5,7 @@ from gpukit import cuda
 
 @cuda.jit
 def mirror_kernel(photo, out):
-    """Write to out the photograph with left and right exchanged. Two lines are wrong."""
+    """Write the photograph, mirrored left to right, to out. Two lines are wrong."""
     row, col = cuda.grid(2)
     rows, cols = out.shape
     if row < rows and col < cols:

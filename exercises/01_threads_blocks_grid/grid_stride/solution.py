@@ -1,4 +1,4 @@
-"""Squares of a long vector by a small grid. The task is in task.md."""
+"""The squares of a long vector, computed by a small grid. The task is in task.md."""
 
 from gpukit import cuda
 
