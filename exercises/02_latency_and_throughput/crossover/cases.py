@@ -12,9 +12,9 @@ LAUNCH = float(np.float32(5e-6))
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n sizes, from one pair to a billion; at one length also zero pairs."""
+    """Return the case of n sizes, from 1 pair to 1e9, or up to 1e12 if n > BLOCK."""
     pairs = np.float32(10) ** rng.uniform(0, 9, n).astype(np.float32)
-    if n == BLOCK - 1:
+    if n == BLOCK - 1:  # one length has zero pairs, too
         pairs[5] = 0
     if n > BLOCK:  # up to sizes that are memory-bound
         pairs[-3:] = 1, 1e9, 1e12
