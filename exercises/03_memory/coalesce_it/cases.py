@@ -11,7 +11,7 @@ SHAPES = {
     **lengths(BLOCK),
     "eight whole blocks": (8 * EACH * BLOCK,),
     # It ends inside a sector: a warp that indexes from the end touches five sectors, not four.
-    "eight blocks but for three elements": (8 * EACH * BLOCK - 3,),
+    "eight blocks minus three elements": (8 * EACH * BLOCK - 3,),
 }
 
 

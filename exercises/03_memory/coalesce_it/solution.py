@@ -9,6 +9,6 @@ EACH = 8  # elements per thread
 
 @cuda.jit
 def root_kernel(x, out):
-    """Write the root of x[i] to out[i]. Right, but it moves eight times the sectors it needs."""
+    """Write the square root of x[i] to out[i]. Correct, but moves eight times too many sectors."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         out[i] = math.sqrt(x[i])

@@ -9,7 +9,7 @@ EACH = 8  # elements per thread
 
 @cuda.jit
 def root_kernel(x, out):
-    """Write the root of x[i] to out[i]. Right, but it moves eight times the sectors it needs."""
+    """Write the square root of x[i] to out[i]. Correct, but moves eight times too many sectors."""
     first = cuda.grid(1) * EACH
     for i in range(first, min(first + EACH, x.size)):
         out[i] = math.sqrt(x[i])

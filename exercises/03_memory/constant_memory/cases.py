@@ -10,7 +10,7 @@ COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5])
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n brightnesses between 0 and 1."""
+    """Return the case of n brightness values between 0 and 1."""
     x = rng.uniform(0, 1, n).astype(np.float32)
     x[1:2], x[2:3] = 0, 1
     powers = x.astype(np.float64)[:, None] ** np.arange(COEFFICIENTS.size)

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpukit import cuda
 
-# Dark tones a little darker, bright ones a little brighter; 0 stays 0 and 1 stays 1.
+# These make dark tones a little darker and bright ones a little brighter; 0 stays 0, 1 stays 1.
 COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5], np.float32)
 
 

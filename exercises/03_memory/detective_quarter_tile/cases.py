@@ -1,4 +1,4 @@
-"""Cases of the transposed tiles: whole tiles only, which have a transpose in their place."""
+"""Cases of the transposed tiles: whole tiles only, since a partial tile changes its shape."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""An image with each tile transposed in its place. The task is in task.md."""
+"""An image with each tile transposed in place. The task is in task.md."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ PITCH = TILE  # elements from one row of the tile to the next
 
 @cuda.jit
 def turn_tiles_kernel(a, out):
-    """Write each tile of a to the same place in out, transposed. Two lines are wrong."""
+    """Write each tile of a, transposed, to the same position in out. Two lines are wrong."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
     tile = cuda.shared.array((TILE, PITCH), np.float32)
