@@ -1,4 +1,4 @@
-"""Cases of the argmax: full and partial blocks, one element, none."""
+"""Cases of the argmax: lengths around the block size, ties, numbers far below 0, minus infinity."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
     steps[n // 3 + 100 : n // 3 + 101] = 0.5
     if n > 1024:
         steps[-1] = 0.25  # beyond the reach of a loop of fixed length
-    # In turn: equal except for their fractions, whole, and near the least float32.
+    # By length: numbers that differ by fractions, whole numbers, numbers near the least float32.
     first, step = ((1, 1 / 32), (0, 1), (3e38, 2e36))[n % 3]
     return (-first - step * steps).astype(np.float32)
 

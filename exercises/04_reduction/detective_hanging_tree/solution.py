@@ -1,4 +1,4 @@
-"""The largest element of each block, by a tree. The task is in task.md."""
+"""The largest element of each block, found with a tree. The task is in task.md."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ BLOCK = 128
 
 @cuda.jit
 def block_max_kernel(x, partials):
-    """Write the largest of this block's elements to partials. Two places are wrong."""
+    """Write the largest of this block's elements to partials. The kernel has two mistakes."""
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, np.float32)

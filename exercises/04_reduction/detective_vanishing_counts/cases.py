@@ -9,7 +9,7 @@ SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n brightnesses, most of them dark."""
+    """Return the case of n pixels, most of them dark."""
     values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
     values[1:2], values[2:3] = 255, 0
     return Case(

@@ -1,4 +1,4 @@
-"""The dot product of two vectors, a tree in each block and one atomic. The task is in task.md."""
+"""The dot product of two vectors: a tree and one atomic per block. The task is in task.md."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, n: int, most: int) -> Case:
-    """Return the case of n brightnesses, most of them dark, and at most `most` blocks."""
+    """Return the case of n pixels, most of them dark, and at most `most` blocks."""
     values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
     values[1:2], values[2:3] = 255, 0
     if n > 255 * BLOCK:

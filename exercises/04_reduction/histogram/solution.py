@@ -1,4 +1,4 @@
-"""How often each of 256 values occurs, counted in shared memory first. The task is in task.md."""
+"""The histogram of a uint8 vector, counted in shared memory first. The task is in task.md."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ BINS = 256
 
 @cuda.jit
 def histogram_kernel(values, counts):
-    """Add to counts[v] how often v occurs in values; counts are 0 before the launch."""
+    """Add the count of each v in values to counts[v], which is 0 before the launch."""
     tid = cuda.threadIdx.x
     mine = cuda.shared.array(BINS, np.int32)
     for k in range(tid, BINS, cuda.blockDim.x):

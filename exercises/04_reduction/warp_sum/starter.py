@@ -1,4 +1,4 @@
-"""The sum of 32 elements by shuffles, without shared memory. The task is in task.md."""
+"""The sum of 32 elements with shuffles, without shared memory. The task is in task.md."""
 
 import numpy as np
 
