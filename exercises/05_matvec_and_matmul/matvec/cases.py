@@ -1,4 +1,4 @@
-"""Cases of the matrix-vector product: ragged rows and columns."""
+"""Cases of the matrix-vector product: few and many rows, columns around multiples of a warp."""
 
 import numpy as np
 

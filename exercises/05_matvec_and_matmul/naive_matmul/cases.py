@@ -4,7 +4,7 @@ import numpy as np
 
 from gpukit.course import Case, products
 
-TILE = 16  # of threads, along x and y
+TILE = 16  # threads of a block, along x and along y
 # M, K, N
 SHAPES = {**products.in_tiles(TILE), "many tiles, the last ones ragged": (64, 61, 56)}
 

@@ -1,4 +1,4 @@
-"""The matrix product by its definition. The task is in task.md."""
+"""The matrix product, straight from its definition. The task is in task.md."""
 
 import numpy as np
 
