@@ -46,7 +46,7 @@ def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
         return source, Problem("syntax", f"{named(file)} is not valid Python: {error}.")
     if _untouched(exercise, tree):
         where = "" if file.name == CELL else f" in {file.name}"
-        why = f"Not attempted yet: {exercise.entry}{where} has no code yet."
+        why = f"Not attempted yet: {exercise.entry}{where} has no code."
         return source, Problem("untouched", why)
     return source, None
 

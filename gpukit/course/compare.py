@@ -154,10 +154,10 @@ def _times(ratio: float) -> str:
     """Write a factor.
 
     >>> _times(0.25), _times(-1)
-    ('1/4 of what it should be', 'what it should be with the other sign')
+    ('1/4 of what it should be', 'what it should be with the opposite sign')
     """
     if abs(ratio + 1) < 1e-4:
-        return "what it should be with the other sign"
+        return "what it should be with the opposite sign"
     below = 1 / ratio if ratio else math.inf
     if 1 < below < 1025 and abs(below - round(below)) < 1e-4 * below:
         return f"1/{round(below)} of what it should be"
@@ -380,5 +380,5 @@ def _shifted(got: Array, expected: Array, allowed: Any) -> str:
     ):
         bound = allowed[theirs] if np.ndim(allowed) else allowed
         if not wrong_elements(got[ours], expected[theirs], bound).any():
-            return f"each value is stored one place {side} its own: an index is off by one"
+            return f"each value is stored one position {side} its own: an index is off by one"
     return ""

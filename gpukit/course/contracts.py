@@ -166,7 +166,7 @@ NO_FLOAT64 = Contract(
 NO_IDLE_WARPS = Contract(
     "idle_warps",
     at_most=0,
-    why="The launch has a thread for each part of the work: let no warp do the work of another.",
+    why="The launch has threads for all of the work: no warp should do the work of another.",
 )
 
 

@@ -101,7 +101,7 @@ def mismatch(found: Mismatch, case: Case) -> str:
         if found.total > 1
         else f"The only element of {whole} is wrong."
     ]
-    nothing = "its old content" if found.kept else "nothing: it was never written"
+    nothing = "its old contents" if found.kept else "nothing: it was never written"
     got = nothing if found.first_unwritten else _value(found.got)
     given = "" if found.first_unwritten else _inputs(found, case)
     lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
@@ -209,7 +209,7 @@ def _change(word: str, text: str) -> list[str]:
 
 
 def kept(output: str, source: str) -> str:
-    """Explain an output that is computed from the old content of an output, it or another."""
+    """Explain an output that is computed from the old contents of an output, this or another."""
     if source != output:
         return (
             f"The value stored in {output} is computed from what {source} held before the launch, "
@@ -221,9 +221,7 @@ def kept(output: str, source: str) -> str:
     )
 
 
-NO_BARRIER = (
-    "take the barrier out: a right answer needs none, and nothing is shared between threads here"
-)
+NO_BARRIER = "delete the barrier: a right answer needs none, since the threads share nothing here"
 
 
 def input_race(array: str) -> str:
@@ -238,7 +236,7 @@ def hint(found: Mismatch) -> str:
     """Return what the wrong values say about the mistake behind them, or nothing."""
     if found.added:
         return (
-            f"A value was added to the old content of {found.output}, which does not start at 0: "
+            f"A value was added to the old contents of {found.output}, which does not start at 0: "
             "store with `=`, not with `+=` or an atomic."
         )
     if _is_start(found):
@@ -354,7 +352,7 @@ def _missing(facts: dict[str, Any]) -> str:
             "without device=True."
         )
     if facts["plain"]:
-        return f"{entry} is there, but it is not a kernel. Put @cuda.jit on the line above it."
+        return f"{entry} is defined, but it is not a kernel. Put @cuda.jit on the line above it."
     text = f"Expected a kernel named {entry}, found none."
     close = difflib.get_close_matches(entry, kernels, n=1, cutoff=0.6)
     if close:

@@ -91,7 +91,7 @@ _MISTAKES: tuple[tuple[Callable[[Axis], Any], str], ...] = (
     (
         lambda axis: axis.numbers,
         "Each thread{along} wrote one element, and there are more elements than threads: use a "
-        "grid-stride loop, whose step is the number of all threads.",
+        "grid-stride loop, whose stride is the total number of threads.",
     ),
 )
 _STEPS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -195,12 +195,12 @@ def _apart(step: int, axes: list[Axis], wrong: tuple[int, ...]) -> str:
     axis = axes[wrong[-1]]
     if len(wrong) > 1:
         return (
-            f"The blocks start {step} elements apart along each axis: start them as many apart as "
-            "a block has threads there (`cuda.blockDim`)."
+            f"The blocks start {step} elements apart along each axis: the distance must be the "
+            "number of threads of a block along that axis (`cuda.blockDim`)."
         )
     along = "" if len(axes) == 1 else f" along {axis.letter}"
     more = ", or let each thread take more" if step > axis.block else ""
-    effect = "and one element per thread was written" if more else "so that they overlap"
+    effect = "and one element per thread was written" if more else "so they overlap"
     return (
         f"The blocks{along} start {step} elements apart, but each has {axis.block} threads{along}, "
         f"{effect}: start them {axis.block} apart (`cuda.blockDim.{axis.letter}`){more}."

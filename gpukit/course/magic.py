@@ -23,7 +23,7 @@ from gpukit.errors import FileError, GpukitError
 
 # How grading ends where a cell would not come to its end here either, or would end the notebook.
 _UNSAFE = ("syntax", "timeout", "died", "protocol")
-_NOT_RUN = "The cell was not run in the notebook: it would hang or crash it."
+_NOT_RUN = "The cell was not run in the notebook, which it would hang or crash."
 
 
 class Graded:

@@ -172,7 +172,7 @@ def test_adding_to_a_poisoned_output_is_distinguished_from_not_writing():
 def test_elements_shifted_by_one_are_recognised():
     got = ramp(4, 7)
     got[:, 1:] = ramp(4, 7)[:, :-1]
-    assert "one place after its own" in explain.hint(one(ramp(4, 7), got))
+    assert "one position after its own" in explain.hint(one(ramp(4, 7), got))
 
 
 RESEMBLES = {

@@ -174,7 +174,7 @@ def test_an_output_that_is_right_and_a_factor_of_a_wrong_one_are_said(attempt):
 def test_a_barrier_that_a_right_answer_needs_not_is_to_be_taken_out(attempt):
     loop = "    if i < x.size:"
     report = attempt("relu", edit((loop, f"{loop}\n        cuda.syncthreads()")))
-    assert report.why.count("take the barrier out: a right answer needs none") == 1
+    assert report.why.count("delete the barrier: a right answer needs none") == 1
     assert "move the barrier" not in report.why
 
 

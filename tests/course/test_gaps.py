@@ -23,7 +23,7 @@ INDICES = {
     "The last block, which is only partly filled": N[:896],
     "The last element was not written": N[:1008],
     "The first element was not written": N[1:1009],
-    "so that they overlap: start them 128 apart": 64 * BLOCK + THREAD,
+    "so they overlap: start them 128 apart": 64 * BLOCK + THREAD,
     "or let each thread take more": 256 * BLOCK + THREAD,
 }
 

@@ -38,7 +38,7 @@ def test_lines_are_numbered_as_in_the_cell(shell):
 
 def test_the_starter_is_not_attempted_yet(shell):
     shown = repr(graded(shell, STARTER))
-    assert "Not attempted yet: fahrenheit_kernel has no code yet." in shown
+    assert "Not attempted yet: fahrenheit_kernel has no code." in shown
 
 
 @pytest.mark.parametrize("cell", ["def fahrenheit_kernel(:\n", STARTER])

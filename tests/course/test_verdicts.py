@@ -43,7 +43,7 @@ def found(got, expected, **rest):
     ("got", "words"),
     [
         (3.0, "That is 2 times what it should be."),
-        (-1.5, "That is what it should be with the other sign."),
+        (-1.5, "That is what it should be with the opposite sign."),
         (0.1875, "That is 1/8 of what it should be."),
         (15, "That is 10 times what it should be."),
         (1.9, ""),
