@@ -21,7 +21,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
-    """Return the case of rows x cols windows, the last stride - 1 rows and columns in none."""
+    """Return the case of rows x cols windows; the last stride - 1 rows and columns are in none."""
     shape = (rows * stride + size - 1, cols * stride + size - 1)
     grad = rng.normal(1, 1, (rows, cols)).astype(np.float32)
     wide = grad.astype(np.float64)

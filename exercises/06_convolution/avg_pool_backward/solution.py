@@ -7,10 +7,10 @@ from gpukit import cuda
 
 @cuda.jit
 def avg_pool_backward_kernel(grad_out, size, stride, grad_x):
-    """Write to each pixel the gradients of all its windows, divided by size * size."""
+    """Set each pixel of grad_x to the sum of its windows' gradients, divided by size * size."""
     col, row = cuda.grid(2)
     if row < grad_x.shape[0] and col < grad_x.shape[1]:
-        # Window r holds the rows r * stride to r * stride + size - 1.
+        # Window r covers the rows r * stride to r * stride + size - 1.
         top, left = max(0, (row - size + stride) // stride), max(0, (col - size + stride) // stride)
         acc = np.float32(0)
         for r in range(top, min(row // stride + 1, grad_out.shape[0])):

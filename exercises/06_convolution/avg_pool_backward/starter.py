@@ -7,6 +7,6 @@ from gpukit import cuda
 
 @cuda.jit
 def avg_pool_backward_kernel(grad_out, size, stride, grad_x):
-    """Write to each pixel the gradients of all its windows, divided by size * size."""
+    """Set each pixel of grad_x to the sum of its windows' gradients, divided by size * size."""
     col, row = cuda.grid(2)
     # FILL ME IN (about 8 lines)

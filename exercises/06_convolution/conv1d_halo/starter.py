@@ -11,7 +11,7 @@ TILE = BLOCK + 2 * RADIUS  # the elements of x that a block reads
 
 @cuda.jit
 def conv1d_kernel(x, weight, out):
-    """Write the sum of weight[m] * x[i + m - RADIUS] to out[i]; outside x there are zeros."""
+    """Write the sum of weight[m] * x[i + m - RADIUS] to out[i]; x is padded with zeros."""
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(TILE, np.float32)

@@ -42,7 +42,7 @@ def case(
     k_rows: int,
     k_cols: int,
 ) -> Case:
-    """Return the case of a picture that gives at least rows x cols results."""
+    """Return the case of an image with at least rows x cols results."""
     window = (k_rows, k_cols)
     # The last stride - 1 rows and columns are in no window.
     height, width = (

@@ -1,4 +1,4 @@
-"""Cases of the gradient of the weights: fewer and more results than threads, unequal windows."""
+"""Cases of the gradient of the weights: fewer and more results than threads, non-square windows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the blur: pictures of whole tiles, ragged ones, one pixel."""
+"""Cases of the blur: images of whole tiles, of partial ones, and of one pixel."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ SHAPES = {**areas(TILE, TILE), "many blocks": (62, 40)}
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
-    """Return the case of a picture of rows x cols."""
+    """Return the case of an image of rows x cols pixels."""
     image = rng.uniform(50, 200, (rows, cols)).astype(np.float32)
     padded = np.pad(image.astype(np.float64), 1)
     means = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).sum((2, 3)) / 9

@@ -5,7 +5,7 @@ import numpy as np
 from gpukit import cuda
 
 TILE = 16  # a block computes TILE x TILE pixels, one per thread
-WIDE = TILE + 2  # pixels that it reads along each axis
+WIDE = TILE + 2  # pixels that a block reads along each axis
 
 
 @cuda.jit

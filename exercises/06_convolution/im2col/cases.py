@@ -21,7 +21,7 @@ SHAPES = {
 def case(
     rng: np.random.Generator, channels: int, down: int, across: int, k_rows: int, k_cols: int
 ) -> Case:
-    """Return the case of a picture with down x across positions of a window."""
+    """Return the case of an image with down x across positions of a window."""
     x = rng.normal(size=(channels, down + k_rows - 1, across + k_cols - 1)).astype(np.float32)
     taps, positions = channels * k_rows * k_cols, down * across
     windows = np.lib.stride_tricks.sliding_window_view(x, (k_rows, k_cols), axis=(1, 2))

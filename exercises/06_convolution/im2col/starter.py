@@ -5,6 +5,6 @@ from gpukit import cuda
 
 @cuda.jit
 def im2col_kernel(x, k_rows, k_cols, cols):
-    """Write the pixel that weight `tap` multiplies in window `place` to cols[tap, place]."""
-    place, tap = cuda.grid(2)
+    """Write the pixel that weight `tap` multiplies at `position` to cols[tap, position]."""
+    position, tap = cuda.grid(2)
     # FILL ME IN (about 6 lines)

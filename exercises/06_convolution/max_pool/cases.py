@@ -21,7 +21,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
-    """Return the case of rows x cols windows, the last stride - 1 rows and columns in none."""
+    """Return the case of rows x cols windows; the last stride - 1 rows and columns are in none."""
     shape = (rows * stride + size - 1, cols * stride + size - 1)
     x = (rng.normal(-3, 1, shape) - 1e-3).astype(np.float32)
     x[: shape[0] // 2, : shape[1] // 3] += np.float32(6)

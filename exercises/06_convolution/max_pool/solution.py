@@ -9,7 +9,7 @@ from gpukit import cuda
 
 @cuda.jit
 def max_pool_kernel(x, size, stride, out):
-    """Write the largest of size x size elements of x to each element of out."""
+    """Write the maximum of each window of size x size pixels of x to out."""
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
         high = np.float32(-math.inf)

@@ -9,6 +9,6 @@ from gpukit import cuda
 
 @cuda.jit
 def max_pool_kernel(x, size, stride, out):
-    """Write the largest of size x size elements of x to each element of out."""
+    """Write the maximum of each window of size x size pixels of x to out."""
     col, row = cuda.grid(2)
     # FILL ME IN (about 6 lines)
