@@ -21,16 +21,16 @@ SHAPES = {
 def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
     """Return the case of the logits of `samples` samples for `classes` classes."""
     around = np.resize([0, 100, -200, 3], samples)
-    scores = (rng.normal(0, 2, (samples, classes)) + around[:, None]).astype(np.float32)
+    logits = (rng.normal(0, 2, (samples, classes)) + around[:, None]).astype(np.float32)
     target = rng.integers(0, classes, samples).astype(np.int32)
-    wide = scores.astype(np.float64)
+    wide = logits.astype(np.float64)
     largest = wide.max(axis=1)
     log_sum = (largest + np.log(np.exp(wide - largest[:, None]).sum(axis=1))).astype(np.float32)
     softmax = np.exp(wide - log_sum.astype(np.float64)[:, None])
     one_hot = (np.arange(classes) == target[:, None]).astype(np.float64)
     return Case(
         args={
-            "scores": scores,
+            "logits": logits,
             "log_sum": log_sum,
             "target": target,
             "grad": poison((samples, classes)),

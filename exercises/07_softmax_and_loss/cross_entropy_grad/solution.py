@@ -1,4 +1,4 @@
-"""The gradient of the cross-entropy with respect to the scores. The task is in task.md."""
+"""The gradient of the cross-entropy with respect to the logits. The task is in task.md."""
 
 import math
 
@@ -8,10 +8,10 @@ from gpukit import cuda
 
 
 @cuda.jit
-def cross_entropy_grad_kernel(scores, log_sum, target, grad):
+def cross_entropy_grad_kernel(logits, log_sum, target, grad):
     """Write (softmax of the row - one-hot row of its target) / number of samples to grad."""
     col, row = cuda.grid(2)  # a class and a sample
     if row < grad.shape[0] and col < grad.shape[1]:
-        share = math.exp(scores[row, col] - log_sum[row])
+        probability = math.exp(logits[row, col] - log_sum[row])
         hot = np.float32(1) if col == target[row] else np.float32(0)
-        grad[row, col] = (share - hot) / np.float32(grad.shape[0])
+        grad[row, col] = (probability - hot) / np.float32(grad.shape[0])

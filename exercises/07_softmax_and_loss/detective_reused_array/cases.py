@@ -1,4 +1,4 @@
-"""Cases of the softmax of rows, a block per row: ragged rows, logits far from 0."""
+"""Cases of the softmax of rows, one block per row: ragged rows, logits far from 0."""
 
 import numpy as np
 

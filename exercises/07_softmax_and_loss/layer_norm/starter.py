@@ -12,6 +12,6 @@ EPS = np.float32(1e-5)
 
 @cuda.jit
 def layer_norm_kernel(x, gain, shift, out):
-    """Write each row of x with mean 0 and variance 1, times gain, plus shift, to out."""
+    """Normalize each row of x to mean 0 and variance 1; write it times gain, plus shift, to out."""
     row = cuda.grid(1) // 32  # the same in all 32 lanes of a warp
     # FILL ME IN (about 17 lines)
