@@ -4,14 +4,14 @@ import numpy as np
 
 from gpukit.course import Case, beside
 
-TILE, SHARE = 16, 16
+TILE, SAMPLES = 16, 16
 # Samples, outputs, inputs.
 SHAPES = {
-    "one block": (SHARE, TILE, TILE),
-    "one sample more": (SHARE + 1, TILE, TILE),
-    "three blocks share": (3 * SHARE, TILE, TILE),
+    "one block": (SAMPLES, TILE, TILE),
+    "one sample more": (SAMPLES + 1, TILE, TILE),
+    "three blocks along z": (3 * SAMPLES, TILE, TILE),
     "one of each": (1, 1, 1),
-    **beside(SHARE, TILE, TILE),
+    **beside(SAMPLES, TILE, TILE),
     "three primes": (37, 29, 53),
     "many blocks": (64, 32, 48),
 }
@@ -33,7 +33,7 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
             "x": x,
             "grad_weight": np.zeros((outputs, inputs), np.float32),
         },
-        grid=(-(-inputs // TILE), -(-outputs // TILE), -(-samples // SHARE)),
+        grid=(-(-inputs // TILE), -(-outputs // TILE), -(-samples // SAMPLES)),
         block=(TILE, TILE, 1),
         expected={"grad_weight": right.astype(np.float32)},
         scale={"grad_weight": np.abs(g).T @ np.abs(wide)},

@@ -10,7 +10,7 @@ KEEP = 0.75
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers; at one length infinite ones are dropped."""
+    """Return the case of n numbers; in the longest ones, the dropped elements are infinite."""
     x, grad = rng.normal(0, 2, (2, n)).astype(np.float32)
     mask = (rng.uniform(0, 1, n) < KEEP).astype(np.uint8)
     mask[:1] = 1

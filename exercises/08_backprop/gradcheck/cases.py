@@ -22,7 +22,7 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
     """Return the case of a neuron with n weights and `samples` samples."""
     x = rng.normal(0, 1, (samples, n))
     w = rng.normal(0, 0.7 / np.sqrt(n), n)
-    x[:, ::3] *= 4  # so that some slopes are far above 1, others far below
+    x[:, ::3] *= 4  # so that some gradients are far above 1, others far below
     w[::3] /= 4
     target = rng.uniform(-1, 1, samples)
     net = x @ w

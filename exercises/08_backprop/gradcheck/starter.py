@@ -9,6 +9,6 @@ STEP = 1e-4
 
 @cuda.jit
 def gradcheck_kernel(x, target, w, grad, numeric, suspect):
-    """Write the central difference for w[i] to numeric[i], 1 to suspect[i] if grad[i] differs."""
+    """Write the central difference for w[i] to numeric[i]; suspect[i] is 1 if grad[i] differs."""
     i = cuda.grid(1)
     # FILL ME IN (about 13 lines)

@@ -9,7 +9,7 @@ SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers; in long ones some gradients are infinite."""
+    """Return the case of n numbers; if there are more than BLOCK, some gradients are infinite."""
     x = rng.normal(0, 2, n).astype(np.float32)
     x[1::4] = 0
     x[2::8] = -0.5
