@@ -1,4 +1,4 @@
-"""Cases of a step of Adam: the first one, early and late ones, gradients of all sizes."""
+"""Cases of a step of Adam: the first one, early and late ones, gradients of all magnitudes."""
 
 import numpy as np
 

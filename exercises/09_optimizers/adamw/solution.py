@@ -16,7 +16,7 @@ ONE = np.float32(1)
 
 @cuda.jit
 def adamw_kernel(w, grad, m, v, step, new_w, new_m, new_v):
-    """Write the weights and both running means after this step, the first of which is 1."""
+    """Write the weights and both moments after this step; step counts from 1."""
     i = cuda.grid(1)
     if i < w.size:
         mean = BETA1 * m[i] + (ONE - BETA1) * grad[i]

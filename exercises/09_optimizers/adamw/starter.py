@@ -16,6 +16,6 @@ ONE = np.float32(1)
 
 @cuda.jit
 def adamw_kernel(w, grad, m, v, step, new_w, new_m, new_v):
-    """Write the weights and both running means after this step, the first of which is 1."""
+    """Write the weights and both moments after this step; step counts from 1."""
     i = cuda.grid(1)
     # FILL ME IN (about 8 lines)

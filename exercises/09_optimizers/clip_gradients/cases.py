@@ -11,8 +11,8 @@ SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
     "a little too long": (67, 2),
     "a short vector": (67, 1),
     "all zeros": (131, 0),
-    "hardly too long": (67, 4),
-    "nearly too long": (67, 5),
+    "barely too long": (67, 4),
+    "almost too long": (67, 5),
     "much too long": (259, 6),
 }
 

@@ -1,4 +1,4 @@
-"""Scale a vector whose norm exceeds MOST down to it, in one block. The task is in task.md."""
+"""Scale a vector down to the norm MOST if it is longer, in one block. The task is in task.md."""
 
 import math
 
@@ -12,7 +12,7 @@ MOST = np.float32(1)
 
 @cuda.jit
 def clip_kernel(grad, out):
-    """Write grad to out, divided by norm / MOST where its norm is larger than MOST."""
+    """Write grad to out, scaled down to the norm MOST if its norm is larger."""
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, np.float32)
     # FILL ME IN (about 14 lines)
