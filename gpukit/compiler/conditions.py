@@ -8,10 +8,12 @@ from gpukit.compiler import facts, tree
 
 
 def conjuncts(test: ast.expr) -> list[ast.expr]:
-    """Split a condition at its `and`s, chained comparisons and negated `or`s.
+    """Split a condition at its `and`s, `&`s of comparisons, chained comparisons and negated `or`s.
 
     >>> [ast.unparse(c) for c in conjuncts(tree.expr("0 <= i < n and not (j >= m or p)"))]
     ['0 <= i', 'i < n', 'j < m', 'not p']
+    >>> [ast.unparse(c) for c in conjuncts(tree.expr("(i < n) & (j < m)"))]
+    ['i < n', 'j < m']
     """
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return [c for v in test.values for c in conjuncts(v)]

@@ -17,7 +17,11 @@ _PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex:
 
 
 def of_dtype(value: Any) -> types.Type:
-    """Return the Numba type of array elements for a Numba type, NumPy dtype or Python type."""
+    """Return the Numba type of array elements for a Numba type, NumPy dtype or Python type.
+
+    >>> of_dtype(np.dtype("f4")), of_dtype("boolean"), of_dtype(int)
+    (float32, bool, int64)
+    """
     if isinstance(value, types.Type):
         return value
     inner = getattr(value, "dtype", None)

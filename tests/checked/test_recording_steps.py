@@ -269,3 +269,22 @@ def test_the_page_of_a_long_array_shows_its_beginning(show, monkeypatch):
     shown = show(result).keys("End")
     assert shown.cell(1, 7)["text"] == "7"
     assert shown.console == []
+
+
+@cuda.jit
+def uniform_kernel(x, n):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    for k in range(2):
+        if n > k:
+            tile[cuda.threadIdx.x] = x[cuda.threadIdx.x] + k
+            cuda.syncthreads()
+        half = n // 2
+        cuda.syncthreads()
+    x[cuda.threadIdx.x] = tile[cuda.threadIdx.x] + half
+
+
+@pytest.mark.parametrize("text", ["for k in range", "if n > k", "half = n // 2"])
+def test_a_statement_that_a_block_executes_once_is_a_step_of_each_warp(text):
+    recording = record(uniform_kernel, (1, BLOCK), np.ones(BLOCK, np.float32), 1)
+    steps = steps_at(recording, line_of(uniform_kernel, text))
+    assert [(s["warp"], s["lanes"]) for s in steps] == 2 * [(0, 0xFFFFFFFF), (1, 0xFFFFFFFF)]

@@ -56,3 +56,22 @@ def test_a_guard_by_the_length_of_the_array_eliminates_the_bounds_check(kernel, 
 
 def test_an_unguarded_access_is_checked(monkeypatch):
     assert checks(unguarded, monkeypatch)
+
+
+def strided_within(a):
+    tile = cuda.shared.array(512, np.float64)
+    for k in range(0, 512, 2):
+        tile[k] = a.shape[0]
+        cuda.syncthreads()
+
+
+def strided_beyond(a):
+    tile = cuda.shared.array(512, np.float64)
+    for k in range(0, 514, 2):
+        if k < 2 * a.shape[0]:
+            tile[k] = a.shape[0]
+        cuda.syncthreads()
+
+
+def test_the_range_of_a_strided_loop_bounds_its_index(monkeypatch):
+    assert checks(strided_within, monkeypatch) < checks(strided_beyond, monkeypatch)

@@ -6,6 +6,7 @@ NumPy's float16 is the reference.
 import math
 import operator
 import re
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -242,3 +243,19 @@ assert "hfsf" not in text and "hf2" not in text and "_ieee" not in text
 def test_a_processor_without_float16_instructions_gives_the_same_results(fresh_python):
     done = fresh_python("-c", GENERIC, NUMBA_CPU_NAME="generic")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("triple", "features", "found"),
+    [
+        ("aarch64-unknown-linux-gnu", "", True),
+        ("x86_64-unknown-linux-gnu", "+sse2,+f16c", True),
+        ("x86_64-unknown-linux-gnu", "+sse2", False),
+    ],
+)
+def test_hardware_conversion_is_used_where_the_processor_has_it(
+    triple, features, found, monkeypatch
+):
+    monkeypatch.setattr(half_convert, "_triple", lambda: triple)
+    codegen = SimpleNamespace(_tm_features=features)
+    assert half_convert.in_hardware(SimpleNamespace(codegen=lambda: codegen)) is found

@@ -1,9 +1,12 @@
 """Unroll and jam of block-stride loops: the results are those of one iteration at a time."""
 
+import ast
+
 import numpy as np
 import pytest
 
 from gpukit import cuda, errors
+from gpukit.compiler import pyfunc
 from gpukit.compiler.emit import unroll_and_jam
 from tests.safety.attempt import on_cpu
 
@@ -216,3 +219,17 @@ def test_a_loop_with_an_empty_body_compiles():
     x, out = np.arange(32), np.zeros(32, np.int64)
     empty_loop_kernel[1, 32](x, out)
     np.testing.assert_array_equal(out, x)
+
+
+def test_copies_of_an_iteration_load_without_bounds_checks(jammed, monkeypatch):
+    texts, build = [], pyfunc.build
+
+    def recorded(name, parameters, body, *rest):
+        texts.extend(map(ast.unparse, body))
+        return build(name, parameters, body, *rest)
+
+    monkeypatch.setattr(pyfunc, "build", recorded)
+    cuda.jit(ordered_body)[1, 32](np.arange(1000), np.zeros(32, np.int64))
+    unchecked = [line for text in texts for line in text.splitlines() if "memory_load(x" in line]
+    assert jammed == [True]
+    assert len(unchecked) >= 4

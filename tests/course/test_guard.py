@@ -45,6 +45,7 @@ def test_files_overwritten_by_an_answer_are_named_and_restored(named, exercise):
     assert report.status == "error"
     assert report.why.startswith("Your file changed ")
     assert named in report.why
+    assert "That change was undone." in report.why
     exercise.answer.unlink()
     after = {
         file: file.read_bytes()

@@ -108,3 +108,9 @@ def test_a_removed_starter_line_is_not_called_wrong():
     message = explain.varied([variation("right", "wrong", still="wrong")], "other")
     assert "starter" not in message
     assert "changed:  wrong" in message
+
+
+def test_the_statement_after_a_loop_may_move_into_it():
+    text = "def kernel(x):\n    for k in range(3):\n        a = k\n    b = a\n    c = b\n"
+    found = {(v.right, v.wrong) for v in variations.of(text)}
+    assert ("b = a", "for k in range(3):\n    ...\n    b = a") in found
