@@ -25,7 +25,7 @@ SHAPES = {
     "a chain of doublings": (1, 100, DOUBLINGS),
 }
 LETTERS = "abcdefghijkl"  # names of a short program's values
-Parts = list[tuple[tuple[int, float], ...]]  # per result: its operands and the derivatives by them
+Parts = list[tuple[tuple[int, float], ...]]  # per result: (operand, derivative)
 
 
 def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
@@ -68,7 +68,7 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
 
 
 def names(n: int, count: int) -> dict[str, tuple[str, list[str]]]:
-    """Return what the program of `shown` calls each array, and its elements where it is short."""
+    """Return the name of each array in the text of `shown`; if that is short, of each element."""
     leaves = list(LETTERS[:n]) if n + count <= len(LETTERS) else []
     last = LETTERS[n + count - 1 : n + count]
     return {
@@ -95,7 +95,7 @@ def names(n: int, count: int) -> dict[str, tuple[str, list[str]]]:
 
 
 def written(rng: np.random.Generator, x: np.ndarray, numbers: np.ndarray, kind: int) -> np.ndarray:
-    """Return a program of one operation per number, whose results stay small.
+    """Return a program with one operation per number and small results.
 
     Numbers that would make a result too large are replaced in place.
     """
@@ -130,11 +130,11 @@ def chosen(
         return (MUL_NUMBER if kind == ALL else TANH), last, last
     word, other = int(rng.choice(WORDS[kind])), int(rng.integers(0, len(values)))
     if rows and rows[-1][0] == RELU:
-        word, other = ADD, last - 1  # so that a 0 from relu does not end the chain
+        word, other = ADD, last - 1  # so that no later product is 0 because relu was
     elif word == RELU:
         return RELU, other, last
     if word == MUL and 0 in (values[last], values[other]):
-        word = ADD  # the other factor of a product with 0 has no gradient
+        word = ADD  # in a product with 0 the gradient of the other factor is 0
     return (word, last, other) if rng.random() < 0.5 or word > MUL else (word, other, last)
 
 
@@ -148,7 +148,7 @@ def result(word: int, a: float, b: float, number: float) -> float:
 
 
 def slopes(word: int, a: float, b: float, number: float, y: float) -> tuple[float, float]:
-    """Return the derivatives of one operation, whose result is y, by its operands."""
+    """Return the derivatives of one operation, with result y, with respect to its operands."""
     if word in (MUL, MUL_NUMBER, NUMBER_MUL):
         return (b, a) if word == MUL else (number, 0.0)
     if word == TANH:
@@ -157,7 +157,7 @@ def slopes(word: int, a: float, b: float, number: float, y: float) -> tuple[floa
 
 
 def computed(x: np.ndarray, program: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, Parts]:
-    """Return all results and, for each, its operands and the derivatives by them."""
+    """Return all results and, for each, its operands and the derivatives with respect to them."""
     values, parts = [float(v) for v in x], [()] * len(x)
     for (word, one, other), number in zip(program.tolist(), numbers.tolist(), strict=True):
         a, b = values[one], values[other]

@@ -8,6 +8,6 @@ class Value:
 
     def __init__(self, data, made_of=()):
         self.data, self.grad = data, 0.0
-        self.made_of = made_of  # pairs: a Value, and the derivative of this one by it
+        self.made_of = made_of  # pairs (operand, derivative with respect to it)
 
     # FILL ME IN (about 29 lines)

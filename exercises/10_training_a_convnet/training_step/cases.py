@@ -44,7 +44,7 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
     most = (bound * (1 + np.arange(steps))).astype(np.float32)
 
     right = start.run(batches, most.tolist())
-    fewer = ", one sample less from step to step" if steps > 1 else ""
+    fewer = ", one sample fewer in each step" if steps > 1 else ""
     return called(
         args={
             "x": x,
