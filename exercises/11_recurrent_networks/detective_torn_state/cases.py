@@ -1,4 +1,4 @@
-"""Cases of a recurrent network in one launch: one step and many, ragged layers and batches."""
+"""Cases of a recurrent network in one launch: few and many steps, samples and units."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of the LSTM cell: ragged batches and layers, gates open, closed and in between."""
+"""Cases of the LSTM cell: few and many samples and units, gates open, closed and in between."""
 
 import numpy as np
 
