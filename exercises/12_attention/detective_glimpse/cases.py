@@ -1,4 +1,4 @@
-"""Cases of causal attention, a block per query: short and long sequences."""
+"""Cases of causal attention, one block per query: short and long sequences."""
 
 import numpy as np
 
