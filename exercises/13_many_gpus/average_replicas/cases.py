@@ -1,4 +1,4 @@
-"""Cases of the replicas: averages that divide the steps, that do not, and only one at the end."""
+"""Cases of the replicas: `every` divides the number of steps, does not, or exceeds it."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ SHAPES = {
     "every step": (2, 3, 4, 1),
     "every second step": (2, 3, 4, 2),
     "three ranks": (3, 4, 9, 3),
-    "a rest of steps": (2, 3, 8, 3),
-    "fewer steps than that": (3, 2, 2, 4),
+    "a shorter last period": (2, 3, 8, 3),
+    "fewer steps than one period": (3, 2, 2, 4),
     "one step": (2, 2, 1, 1),
     "one rank": (1, 3, 5, 2),
     "many steps": (2, 7, 31, 5),

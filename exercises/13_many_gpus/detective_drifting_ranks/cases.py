@@ -1,4 +1,4 @@
-"""Cases of the data parallel step: gradients longer than the limit, and shorter ones."""
+"""Cases of the data parallel step: gradients with a norm above the limit, and below it."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gpukit.course import Case, called, poison
 
 LR, MOMENTUM, LIMIT = 0.1, 0.9, 1.0
 LONG, SHORT = 1, 2
-# Ranks, examples per rank, inputs, steps, whether gradients are longer than the limit.
+# Ranks, examples per rank, inputs, steps, whether the norms of gradients exceed the limit.
 SHAPES = {
     "one rank": (1, 4, 3, 2, LONG),
     "one step, short gradients": (2, 4, 3, 1, SHORT),
@@ -20,7 +20,7 @@ SHAPES = {
 def case(rng: np.random.Generator, ranks: int, n: int, inputs: int, steps: int, kind: int) -> Case:
     """Return the case of `steps` steps, with n examples per rank in each."""
     x = rng.normal(0, 1, (steps, ranks, n, inputs))
-    # Ranks see different data, so that their gradients differ in length.
+    # Ranks see different data, so that the norms of their gradients differ.
     y = rng.normal(0, 1, (steps, ranks, n)) + 3 * np.arange(ranks)[:, None]
     start = rng.normal(0, 1, inputs)
     if kind == SHORT:

@@ -17,7 +17,7 @@ SHAPES = {
 
 
 def case(_rng: np.random.Generator, stages: int, micro_batches: int) -> Case:
-    """Return the case of so many stages and micro-batches."""
+    """Return the case of these numbers of stages and micro-batches."""
     rows = [order(stages - s, micro_batches) for s in range(stages)]
     codes = np.array(rows, np.int32)
     right = {
@@ -37,7 +37,7 @@ def case(_rng: np.random.Generator, stages: int, micro_batches: int) -> Case:
 def order(ahead: int, micro_batches: int) -> list[int]:
     """Return the operations of a stage; m is a forward pass, ~m a backward pass of micro-batch m.
 
-    As an event loop: backward where `ahead` micro-batches are in flight, or none is left.
+    An event loop: backward if `ahead` micro-batches are in flight, or no forward pass is left.
     """
     found: list[int] = []
     went = came = 0

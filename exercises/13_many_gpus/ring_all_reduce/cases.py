@@ -1,4 +1,4 @@
-"""Cases of the ring: a row for each rank, of lengths that its size divides, and of others."""
+"""Cases of the ring: one array per rank, with and without parts of different sizes."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, ranks: int, n: int) -> Case:
-    """Return the case of so many ranks, each with n numbers."""
+    """Return the case of `ranks` ranks with n numbers each."""
     arrays = rng.normal(0, 1, (ranks, n)).astype(np.float32)
     total = arrays.astype(np.float64).sum(axis=0).astype(np.float32)
     return called(

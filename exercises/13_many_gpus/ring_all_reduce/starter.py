@@ -1,4 +1,4 @@
-"""All-reduce out of messages around a ring. The task is in task.md."""
+"""An all-reduce made of messages around a ring. The task is in task.md."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""Cases of the divided layers: hidden units that the ranks divide equally, and others."""
+"""Cases of the divided layers: the same number of hidden units on each rank, or different ones."""
 
 import numpy as np
 
 from gpukit.course import Case, called, poison
 
-# Ranks, samples, inputs, hidden units per rank or so, outputs.
+# Ranks, samples, inputs, hidden units per rank (some ranks have one more), outputs.
 SHAPES = {
     "two ranks": (2, 4, 3, 2, 2),
     "three ranks": (3, 5, 4, 3, 2),
@@ -18,7 +18,7 @@ SHAPES = {
 def case(
     rng: np.random.Generator, ranks: int, n: int, inputs: int, per_rank: int, outputs: int
 ) -> Case:
-    """Return the case of layers with `per_rank` hidden units on each rank, more on the first."""
+    """Return the case of layers with `per_rank` hidden units per rank, and one more on some."""
     hidden = ranks * per_rank + ranks // 2
     shapes = {
         "x": (n, inputs),
@@ -31,7 +31,7 @@ def case(
     given = {name: rng.normal(0, 1, shape).astype(np.float32) for name, shape in shapes.items()}
     x, w1, b1, w2, b2, grad = (array.astype(np.float64) for array in given.values())
     sums = x @ w1.T + b1
-    sure = np.abs(sums) > 1e-3  # beside 0 rounding would decide about the gradient
+    sure = np.abs(sums) > 1e-3  # near 0, rounding would decide whether a gradient passes
     given["b1"] += np.where(sure.all(axis=0), 0, 0.01).astype(np.float32)
     sums = x @ w1.T + given["b1"].astype(np.float64)
     h, passes = np.maximum(sums, 0), sums > 0
