@@ -1,4 +1,4 @@
-"""Cases of quantization: rows with the largest magnitude above, below and at 0, ragged columns."""
+"""Cases of quantization: rows whose number of largest magnitude is positive, negative or 0."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ SHAPES = {
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
-    """Return the case of rows x cols numbers; every second row has its largest below 0."""
+    """Return the case of rows x cols numbers; in every second row the extreme one is negative."""
     x = rng.normal(0.1, 1, (rows, cols))
     sign = np.where(np.arange(rows) % 2, 1, -1)
     x[np.arange(rows), rng.integers(0, cols, rows)] = sign * (1.5 + np.abs(x).max(axis=1))
@@ -27,7 +27,7 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     largest = np.abs(x).max(axis=1, keepdims=True)
     unit = np.where(largest > 0, largest / 127, 1)
     quotient = x / unit
-    # Nothing near a boundary between two integers, nor at one beside it.
+    # No quotient near halfway between two integers, where rounding errors would decide.
     near = np.abs(quotient - np.floor(quotient) - 0.5) < 0.05
     x = np.where(near, (quotient + 0.15) * unit, x).astype(np.float32)
     scale = unit[:, 0].astype(np.float32)

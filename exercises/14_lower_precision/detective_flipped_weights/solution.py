@@ -1,4 +1,4 @@
-"""Rows of float32 to int8, one block per row. The task is in task.md."""
+"""Quantize rows of float32 to int8, one block per row. The task is in task.md."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cases of int8 dot products: ragged rows of words, a scale per row."""
+"""Cases of int8 dot products: rows of few and many words, one scale per row."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ SHAPES = {name.replace("column", "word"): shape for name, shape in lanes.SHAPES.
 
 
 def case(rng: np.random.Generator, rows: int, words: int) -> Case:
-    """Return the case of rows of so many words."""
+    """Return the case of `rows` rows with `words` words each."""
     weight = rng.integers(-127, 128, (rows, 4 * words)).astype(np.int8)
     x = rng.integers(-127, 128, 4 * words).astype(np.int8)
     weight += np.where((weight < 0) != (x < 0), -weight // 4, 0).astype(np.int8)  # sums above 0

@@ -23,7 +23,7 @@ KINDS = ("ordinary", "small", "large", "ordinary, some NaN", "ordinary and large
 
 
 def case(rng: np.random.Generator, n: int, steps: int, exponent: int, kind: int) -> Case:
-    """Return the case of n weights and so many steps, with gradients of a kind."""
+    """Return the case of n weights and `steps` steps, with gradients of one kind."""
     kind = min(kind, len(KINDS) - 1)
     start = rng.normal(0, 0.5, n).astype(np.float32)
     grads = rng.choice([-1, 1], (steps, n)) * rng.uniform(0.5, 1, (steps, n))
@@ -32,7 +32,7 @@ def case(rng: np.random.Generator, n: int, steps: int, exponent: int, kind: int)
         grads[np.arange(1, steps, 5), n - 1] = np.nan
     if kind == 4:
         grads[::4, 0] = 0.5 * rng.choice([-1, 1])
-    # Every weight moves by much more than the last digit of a float32.
+    # Every weight moves by many units in its last place.
     lr = 0.1 / (0.01, 4e-8, 0.02, 0.01, 0.001)[kind]
     right = expected(start, grads, 2.0**exponent, lr)
     return called(

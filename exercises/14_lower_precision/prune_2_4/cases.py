@@ -28,7 +28,7 @@ TIES = (
 
 
 def case(rng: np.random.Generator, groups: int) -> Case:
-    """Return the case of so many groups; every second one has ties."""
+    """Return the case of `groups` groups; every second one has ties."""
     weight = rng.normal(0, 1, (groups, 4))
     tied = np.arange(groups) % 2 == 1
     drawn = np.array(TIES)[rng.integers(0, len(TIES), groups)]

@@ -1,4 +1,4 @@
-"""The two largest magnitudes of every four weights, a thread per weight. The task is in task.md."""
+"""Prune each group of four weights to two, one thread per weight. The task is in task.md."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def prune_kernel(weight, out):
     """Write weight[i] to out[i] if its magnitude is among the two largest of its four, else 0."""
     i = cuda.grid(1)
     value = weight[i] if i < weight.size else np.float32(0)
-    before = 0  # how many of the other three go before this one
+    before = 0  # how many of the other three rank before this one
     for k in (1, 2, 3):
         other = cuda.shfl_xor_sync(0xFFFFFFFF, abs(value), k)
         if other > abs(value) or (other == abs(value) and i ^ k < i):

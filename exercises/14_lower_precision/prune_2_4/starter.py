@@ -1,4 +1,4 @@
-"""The two largest magnitudes of every four weights, a thread per weight. The task is in task.md."""
+"""Prune each group of four weights to two, one thread per weight. The task is in task.md."""
 
 import numpy as np
 
