@@ -188,7 +188,17 @@ def threads(name: str) -> str:
     """Return the number of threads of each side, in words."""
     count = pool.workers()
     ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
-    return f"kernels use {ours}, NumPy 1 (matrix products: as many as BLAS chooses)"
+    return f"kernels use {ours}, NumPy 1 (matrix products: {_blas_threads()})"
+
+
+def _blas_threads() -> str:
+    """Return the threads that BLAS uses now, if threadpoolctl (extra `lab`) is installed."""
+    try:
+        import threadpoolctl
+    except ImportError:
+        return "as many as BLAS chooses"
+    pools = threadpoolctl.threadpool_info()
+    return str(max((p["num_threads"] for p in pools if p["user_api"] == "blas"), default=1))
 
 
 def ceiling(ceilings: Ceilings) -> str:

@@ -70,7 +70,7 @@ def table(results: Sequence[Result] | Mapping[str, Line]) -> Table:
     if devices := dict.fromkeys(record.device for record in records if record):
         caption += (
             " Busy: other programs ran, so times vary; the recorded ones are from "
-            f"{' and '.join(devices)}."
+            f"{'; '.join(devices)}."
         )
         headers.append("recorded")
         rows = [[*row, one.cell if one else "-"] for row, one in zip(rows, records, strict=True)]

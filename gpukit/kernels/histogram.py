@@ -54,7 +54,7 @@ def histogram_atomic_kernel(x, out):
     Cost       bytes: (itemsize + 8) n, less where values are ignored; flops: 0; barriers: 0
     Errors     values outside [0, bins) are ignored; the kernel assumes that out is 0 before
                the launch
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 9
     """
     i = cuda.grid(1)
     if i < x.shape[0]:
@@ -81,7 +81,7 @@ def histogram_privatized_kernel(x, out):
     Cost       bytes: itemsize n + 8 bins blocks; flops: 0; barriers: 2
     Errors     values outside [0, bins) are ignored; the kernel assumes that out is 0 before
                the launch, and 4 bins bytes of dynamic shared memory
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 9
     """
     tid = cuda.threadIdx.x
     bins = out.shape[0]

@@ -120,7 +120,7 @@ def vector_add_kernel(a, b, out):
     Dtypes     float32 or float64, the same for all arrays
     Cost       bytes: 3 itemsize n; flops: n; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes they match
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 2
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 2
     """
     i = cuda.grid(1)
     if i < out.shape[0]:

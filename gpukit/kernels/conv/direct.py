@@ -94,7 +94,7 @@ def conv2d_direct_kernel(image, weight, bias, stride, padding, dilation, out):
                padding (2,), dilation (2,), out (N, O, rows, cols); any sizes >= 1, C order
     Cost       bytes: itemsize (2 T + 2 out.size); flops: 2 T; barriers: 0. T is at most
                out.size KH KW C / groups
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7 and 16
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 7 and 16
     """
     col, row = cuda.grid(2)
     depth, (channels, rows, cols) = weight.shape[1], out.shape[1:]
@@ -139,7 +139,7 @@ def conv2d_constant_kernel(image, bias, stride, padding, dilation, out):
     Cost       bytes: itemsize (T + 2 out.size), as constant memory is not global memory;
                flops: 2 T; barriers: 0
     Errors     as conv2d_direct_kernel; FILTERS have at most MOST_CONSTANT bytes
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.3
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 7.3
     """
     col, row = cuda.grid(2)
     weight = cuda.const.array_like(FILTERS)

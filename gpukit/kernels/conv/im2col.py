@@ -157,7 +157,7 @@ def columns_product_kernel(a, cols, bias, out):
     Cost       bytes: itemsize N G (M D ceil_div(P, TILE) + D P ceil_div(M, TILE) + 2 M P);
                flops: N G (2 M' P' D' + M P), each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(D, TILE)
-    Source     gpukit, on Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 5
+    Source     gpukit, on Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 5
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y

@@ -75,7 +75,7 @@ def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
     Shapes     signal (N, C, L), weight (O, C / groups, K), bias (O,), stride, padding, dilation
                scalars, out (N, O, out_size(L, ...)); any sizes >= 1, C order
     Cost       bytes: itemsize (2 T + 2 out.size); flops: 2 T; barriers: 0
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.1
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 7.1
     """
     x = cuda.grid(1)
     channels, depth = weight.shape[0], weight.shape[1]
@@ -116,7 +116,7 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
                threads of a plane and L' the elements of a plane's tiles inside the signal;
                flops: 2 N O C' B K; barriers: 2 C' per plane
     Errors     the host function launches direct for windows that do not fit TILE; else as all
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
     x, tid = cuda.grid(1), cuda.threadIdx.x
     channels, depth, window = weight.shape

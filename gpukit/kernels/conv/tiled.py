@@ -35,7 +35,8 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
     New here   neighbouring windows overlap, so the threads of a block load the pixels that any of
                them needs into shared memory once: a tile of the size of the block and a halo. It
                has more pixels than the block has threads, so each loads several, in strides of
-               the block. A 3 x 3 window loads 340 pixels for 256 threads, instead of 9 per thread
+               the block. With 3 x 3 windows, a block loads 340 pixels for 256 threads, instead
+               of 9 per thread
     Shapes     image (N, C, H, W), weight (O, C / groups, KH, KW), bias (O,), stride (2,),
                padding (2,), dilation (2,), out (N, O, rows, cols); any sizes >= 1, C order
     Dtypes     float32 or float64, the same for all arrays and the accumulator; the rest int
@@ -47,7 +48,7 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
                flops: 2 N O C' T KH KW; barriers: 2 C' per plane
     Errors     the host function launches the direct variant unless `fits`; the kernel assumes
                shapes that fit, and its block to be (BLOCK_X, BLOCK_Y, 1)
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y

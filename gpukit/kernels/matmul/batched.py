@@ -51,7 +51,7 @@ def matmul_batched_kernel(a, b, out):
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects unequal batches and inner sizes; the kernel assumes
                they match, and a block of exactly (TILE, TILE, 1)
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5, for
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 5, for
                one product; the batch axis is gpukit's
     """
     col, row, batch = cuda.grid(3)

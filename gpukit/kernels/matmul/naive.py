@@ -64,7 +64,7 @@ def matmul_naive_kernel(a, b, out):
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
     Cost       bytes: itemsize M N (2 K + 1); flops: 2 M N K; barriers: 0
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 3
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 3
     """
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:

@@ -53,7 +53,7 @@ def matmul_register_tile_1d_kernel(a, b, out):
     Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M rounded up to a multiple of SIDE, N and K of TILE;
                barriers: 2 ceil_div(K, TILE)
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 6
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 6
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[0], a.shape[1], b.shape[1]

@@ -42,7 +42,7 @@ def matmul_tiled_kernel(a, b, out):
     Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 M' N' K', each size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 5
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y

@@ -259,7 +259,7 @@ def add_offsets_kernel(offsets, out):
     Launch     block BLOCK, grid ceil_div(n, BLOCK), as for the scan; x = element
     Cost       bytes: 12 n; flops: n; barriers: 0
     Errors     the kernel assumes its block is BLOCK and the grid that of the scan
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 11
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 11
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
