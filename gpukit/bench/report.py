@@ -188,17 +188,7 @@ def threads(name: str) -> str:
     """Return the number of threads of each side, in words."""
     count = pool.workers()
     ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
-    return f"kernels use {ours}, NumPy 1 (matrix products: {_blas_threads()})"
-
-
-def _blas_threads() -> str:
-    """Return the threads that BLAS uses now, if threadpoolctl (extra `lab`) is installed."""
-    try:
-        import threadpoolctl
-    except ImportError:
-        return "as many as BLAS chooses"
-    pools = threadpoolctl.threadpool_info()
-    return str(max((p["num_threads"] for p in pools if p["user_api"] == "blas"), default=1))
+    return f"kernels use {ours}, NumPy 1 (matrix products: the threads of BLAS)"
 
 
 def ceiling(ceilings: Ceilings) -> str:
@@ -212,8 +202,8 @@ def ceiling(ceilings: Ceilings) -> str:
 
 def heading(target: Any) -> str:
     """Return the line above the table."""
-    sides = threads(target.name)
-    return f"Target {target.name}: {sides}. NumPy {np.__version__}. Medians after a warm-up."
+    sides = f"{threads(target.name)}. NumPy {np.__version__}"
+    return f"Target {target.name}: {sides}. Times and ratios are medians after a warm-up."
 
 
 def notes(results: Sequence[Result]) -> list[str]:

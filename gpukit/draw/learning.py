@@ -98,8 +98,8 @@ def loss_curve(
 def loss_curve_in_words(history: Any) -> str:
     """Say what `loss_curve` draws of an `nn.History`, for its alt text."""
     losses = history.losses
-    words = f"Loss of {len(losses):,} of {history.steps:,} steps: {losses[0]:.2f} at first, "
-    words += f"{np.mean(losses[-10:]):.2g} at last."
+    words = f"Loss of {len(losses):,} of {history.steps:,} steps, from {losses[0]:.2f} "
+    words += f"to {np.mean(losses[-10:]):.2g}, the mean of the last ten."
     if history.accuracies:
         first, last = history.accuracies[0], history.accuracies[-1]
         words += f" Accuracy {100 * first:.1f} % after the first epoch, {100 * last:.1f} % now."

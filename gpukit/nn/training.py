@@ -71,7 +71,7 @@ class History:
         made = len(self.losses)
         words = [f"<History: {made:,} of {self.steps:,} steps"]
         if made:
-            words.append(f"loss {self.losses[0]:.4g} at first, {self.losses[-1]:.4g} at last")
+            words.append(f"loss from {self.losses[0]:.4g} to {self.losses[-1]:.4g}")
         if self.accuracies:
             words.append(f"accuracy {100 * self.accuracies[-1]:.1f} %")
         words.append("stopped by Ctrl-C" if self.stopped else f"{self.seconds:.1f} s")

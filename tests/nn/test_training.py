@@ -92,7 +92,7 @@ def test_progress_is_one_line_per_epoch_without_a_terminal(capsys):
 def test_a_history_is_shown_in_one_line():
     history = nn.History(2, 9, np.linspace(2.5, 0.25, 12), [0.5, 0.875], seconds=3.14)
     assert repr(history) == (
-        "<History: 12 of 18 steps, loss 2.5 at first, 0.25 at last, accuracy 87.5 %, 3.1 s;"
+        "<History: 12 of 18 steps, loss from 2.5 to 0.25, accuracy 87.5 %, 3.1 s;"
         " .losses has each, .accuracies each epoch's>"
     )
 

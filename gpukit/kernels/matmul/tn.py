@@ -60,7 +60,7 @@ def matmul_tn_tiled_kernel(a, b, out):
     Cost       bytes: itemsize (K M ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 M' N' K', each size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
-    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., chapter 5, for a b
+    Source     Hwu and others, Programming Massively Parallel Processors, 4th ed., ch. 5, for a b
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
