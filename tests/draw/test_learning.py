@@ -76,7 +76,7 @@ def test_live_loss_before_the_first_step_draws_nothing(notebook):
 def test_live_loss_outside_a_notebook_keeps_its_figure():
     live = draw.LiveLoss()
     live(history())
-    assert live.picture.alt.startswith("Loss of 4 of 8 steps: 2.50 at first")
+    assert live.picture.alt.startswith("Loss of 4 of 8 steps, from 2.50 to")
 
 
 def test_live_loss_follows_a_training():
