@@ -77,3 +77,19 @@ def test_an_assignment_target_may_call_functions_that_synchronize(kernel):
     report = gpukit.check(kernel)[1, 32](*found)
     assert not report.findings
     np.testing.assert_array_equal(found, wanted)
+
+
+@cuda.jit
+def two_names(out):
+    i = cuda.grid(1)
+    first = cuda.local.array(2, np.int64)
+    second = first
+    first[0] = first[1] = i
+    third = second = cuda.local.array(2, np.int64)
+    third[0] = third[1] = i + 10
+    out[i] = 100 * first[1] + second[1]
+
+
+def test_an_array_with_two_names_replaces_the_array_that_one_of_them_had():
+    (out,) = run_both(two_names, 1, 3, np.full(3, -77))
+    assert out.tolist() == [10, 111, 212]

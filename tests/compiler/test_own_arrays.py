@@ -73,19 +73,6 @@ def stored_once(v, first):
 
 @covered
 @cuda.jit
-def two_names(x, out):
-    i = cuda.grid(1)
-    first = cuda.local.array(SIZE, float32)
-    second = first
-    fill(first, x[i])
-    out[i] = second[1]
-    third = second = cuda.local.array(SIZE, float32)
-    fill(third, x[i] + float32(10))
-    out[i] += second[2] * float32(100)
-
-
-@covered
-@cuda.jit
 def under_if(a, out):
     i = cuda.grid(1)
     out[i] = 0

@@ -5,6 +5,7 @@ expected result, worked out by hand.
 """
 
 import numpy as np
+import pytest
 
 from gpukit import cuda
 from tests.compiler.agreement import run_both
@@ -360,3 +361,20 @@ def one_name_kernel(out):
 def test_loops_with_and_without_barriers_and_a_variable_may_use_one_name():
     (out,) = run_both(one_name_kernel, 1, 3, ints(3))
     assert out.tolist() == [2 + 300, 2 + 500 + 1000, 2 + 700 + 2000]
+
+
+@cuda.jit
+def read_after_kernel(n, out):
+    i = cuda.grid(1)
+    k, total = i, 0
+    for k in range(n):
+        total += k * i
+    out[i] = total + 100 * k
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(0, [0, 100, 200]), (1, [0, 0, 0]), (3, [200, 203, 206])]
+)
+def test_a_loop_variable_that_is_read_later_keeps_its_value(n, expected):
+    (out,) = run_both(read_after_kernel, 1, 3, n, ints(3))[-1:]
+    assert out.tolist() == expected

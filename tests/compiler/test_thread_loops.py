@@ -396,19 +396,3 @@ def test_a_long_loop_stops_before_an_out_of_bounds_access():
     with pytest.raises(errors.OutOfBounds, match=r"table\[indices\[i\]\]"):
         long_kernel(80, checks=True)[2, 32](np.ones(40), indices, table[:40])
     assert np.isnan(table[40])
-
-
-@cuda.jit
-def read_after_kernel(out, n):
-    i = cuda.grid(1)
-    k, total = i, 0.0
-    for k in range(n):
-        total += k * i
-    out[i] = total + 100 * k
-
-
-@pytest.mark.parametrize("n", [0, 1, 5])
-def test_a_loop_variable_that_is_read_later_keeps_its_value(n):
-    out, i = np.full(40, np.nan), np.arange(40)
-    read_after_kernel[5, 8](out, n)
-    np.testing.assert_array_equal(out, sum(range(n)) * i + 100 * (n - 1 if n else i))
