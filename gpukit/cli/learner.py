@@ -50,7 +50,7 @@ def _points() -> str:
     """Return the points earned so far, of how many."""
     every = catalogue.every()
     earned = sum(progress.points(e, progress.state(e)) for e in every)
-    return f"{earned} of {sum(e.points for e in every)} points."
+    return f"{earned:,} of {sum(e.points for e in every):,} points."
 
 
 def _next(exercise: Exercise | None) -> str:

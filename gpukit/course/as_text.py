@@ -37,7 +37,7 @@ def explanation(report: Report) -> Iterator[str]:
     if printed:
         shown = [f"  | {line[:200]}" for line in printed[:MOST_PRINTED]]
         more = len(printed) - MOST_PRINTED
-        rest = [f"  | ... and {more} more lines"] if more > 0 else []
+        rest = [f"  | ... and {more:,} more lines"] if more > 0 else []
         yield "\n".join(["Your file printed:", *shown, *rest])
 
 

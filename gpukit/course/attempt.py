@@ -28,7 +28,7 @@ def read(file: Path) -> str:
     except OSError as error:
         raise ExerciseError(f"{file}: expected a file to test, got: {error.strerror}.") from error
     if len(raw) > SOURCE_LIMIT:
-        raise ExerciseError(f"{file}: expected at most 2 MiB of Python, got {len(raw)} bytes.")
+        raise ExerciseError(f"{file}: expected at most 2 MiB of Python, got {len(raw):,} bytes.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -223,26 +223,30 @@ def _extent(case: Case, expected: Array) -> tuple[int, ...]:
 
 
 def where(mask: Mask, extent: tuple[int, ...]) -> str:
-    """Say in words which elements are wrong.
+    """Say in words which elements are wrong, to be appended to how many are.
 
     >>> where(np.arange(8) >= 4, (4,))
-    'every element from 4 on: all but the first block'
+    ': every element from 4 on: all but the first block'
     >>> where(np.arange(8) % 4 == 3, (4,))
-    'element 3 of every block of 4'
+    ': element 3 of every block of 4'
+    >>> where(np.array([[True, False, False], [False, True, True]]), (1, 1))
+    ', in 2 of 2 rows and 3 of 3 columns'
     """
     if mask.all():
-        return "all of them"
+        return ": all of them"
     names = _AXES.get(mask.ndim, tuple(f"axis {n}" for n in range(mask.ndim)))
     for axis in range(mask.ndim):
         others = tuple(n for n in range(mask.ndim) if n != axis)
         profile = np.asarray(mask.any(axis=others))
         if np.array_equal(mask.all(axis=others), profile):
-            return _profile(profile, extent[axis], names[axis])
-    return _corner(mask, extent, names) or _crossing(mask, names) or _among(mask, names)
+            along = _profile(profile, extent[axis], names[axis])
+            return f": {along}" if along else _scattered(profile, names[axis], mask.size)
+    together = _corner(mask, extent, names) or _crossing(mask, names)
+    return f": {together}" if together else _among(mask, names)
 
 
 def _profile(profile: Mask, size: int, name: str) -> str:
-    """Say in words where along one axis the wrong elements lie."""
+    """Say in words where along one axis the wrong elements lie, "" where there is no pattern."""
     wrong = np.flatnonzero(profile)
     first, last, length = int(wrong[0]), int(wrong[-1]), len(profile)
     if last - first + 1 == len(wrong):
@@ -255,7 +259,16 @@ def _profile(profile: Mask, size: int, name: str) -> str:
     step = wrong[1] - wrong[0]
     if np.array_equal(wrong, np.arange(first, length, step)):
         return f"every {_ordinal(int(step))} {name}, from {first} on"
-    return f"{len(wrong)} of {length} {name}s, from {first} to {last}"
+    return ""
+
+
+def _scattered(profile: Mask, name: str, total: int) -> str:
+    """Say between which ends of one axis the wrong elements lie, of several axes also how many."""
+    wrong = np.flatnonzero(profile)
+    ends = f"{wrong[0]} to {wrong[-1]}"
+    if len(profile) == total:
+        return f", scattered over {name}s {ends}"
+    return f": {len(wrong):,} of {len(profile):,} {name}s, from {ends}"
 
 
 def _stretch(first: int, last: int, length: int, size: int, name: str) -> str:
@@ -290,7 +303,7 @@ def _corner(mask: Mask, extent: tuple[int, ...], names: tuple[str, ...]) -> str:
     corner = tuple(slice(0, bound) for bound in bounds)
     if mask.ndim < 2 or not right[corner].all() or int(right.sum()) != math.prod(bounds):
         return ""
-    inside = " and ".join(f"{n} {name}s" for n, name in zip(bounds, names, strict=True))
+    inside = " and ".join(f"{n:,} {name}s" for n, name in zip(bounds, names, strict=True))
     block = " (the first block)" if tuple(bounds) == extent else ""
     return f"all outside the first {inside}{block}"
 
@@ -311,20 +324,20 @@ def _crossing(mask: Mask, names: tuple[str, ...]) -> str:
 
 def _listed(lines: Mask, name: str) -> str:
     numbers = np.flatnonzero(lines)
-    return f"{name} {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} {name}s"
+    return f"{name} {numbers[0]}" if len(numbers) == 1 else f"{len(numbers):,} {name}s"
 
 
 def _among(mask: Mask, names: tuple[str, ...]) -> str:
-    """Say how many elements are wrong, and along how much of each axis they lie."""
+    """Say along how much of each axis the wrong elements lie; of more than three axes nothing."""
     if mask.ndim > 3:
-        return f"{int(mask.sum())} of {mask.size}"
+        return ""
     found = []
     for axis, name in enumerate(names):
         if mask.shape[axis] == 1:
             continue
         lines = np.asarray(mask.any(axis=tuple(n for n in range(mask.ndim) if n != axis)))
-        found.append(f"{int(lines.sum())} of {len(lines)} {name}s")
-    return f"{int(mask.sum())} of {mask.size}, in {' and '.join(found)}"
+        found.append(f"{int(lines.sum()):,} of {len(lines):,} {name}s")
+    return f", in {' and '.join(found)}"
 
 
 def _ordinal(n: int) -> str:

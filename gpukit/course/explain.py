@@ -95,16 +95,15 @@ def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:
 def mismatch(found: Mismatch, case: Case) -> str:
     """Explain a wrong output: how much of it, where, and the first element with its inputs."""
     element, whole = case.element(found.output, found.index), case.whole(found.output)
-    action = "is" if found.wrong == 1 else "are"
     lines = [
-        f"{found.wrong} of {found.total} elements of {whole} {action} wrong: {found.where}."
+        _how_many(found, f" elements of {whole}")
         if found.total > 1
         else f"The only element of {whole} is wrong."
     ]
     nothing = "its old contents" if found.kept else "nothing: it was never written"
-    got = nothing if found.first_unwritten else _value(found.got)
+    got = nothing if found.first_unwritten else str(found.got)
     given = "" if found.first_unwritten else _inputs(found, case)
-    lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
+    lines.append(f"The first is {element}: expected {found.expected!s}, got {got}{given}.")
     lines += _small_inputs(case)
     if found.kept:
         return "\n".join(lines)
@@ -113,10 +112,16 @@ def mismatch(found: Mismatch, case: Case) -> str:
     elif found.wrong > 1 and found.unwritten:
         verb = "was" if found.unwritten == 1 else "were"
         lines.append(
-            f"{found.unwritten} of them {verb} never written: no thread stored to them. The others "
-            "hold wrong values."
+            f"{found.unwritten:,} of them {verb} never written: no thread stored to them. The "
+            "others hold wrong values."
         )
     return "\n".join(lines)
+
+
+def _how_many(found: Mismatch, what: str = "") -> str:
+    """Say how many elements are wrong, and which."""
+    action = "is" if found.wrong == 1 else "are"
+    return f"{found.wrong:,} of {found.total:,}{what} {action} wrong{found.where}."
 
 
 def _small_inputs(case: Case) -> list[str]:
@@ -159,11 +164,11 @@ def _inputs(found: Mismatch, case: Case) -> str:
     """Name the inputs of the first wrong element, where each element has its own."""
     shape = case.expected[found.output].shape
     given = [
-        f"{case.element(name, found.index)} = {_value(value[found.index])}"
+        f"{case.element(name, found.index)} = {value[found.index]!s}"
         for name, value in case.args.items()
         if isinstance(value, np.ndarray) and name not in case.expected and value.shape == shape
     ]
-    given += [f"{k} = {_value(v)}" for k, v in case.args.items() if not isinstance(v, np.ndarray)]
+    given += [f"{k} = {v!s}" for k, v in case.args.items() if not isinstance(v, np.ndarray)]
     return f" ({', '.join(given)})" if given else ""
 
 
@@ -256,7 +261,7 @@ def start(found: Mismatch, source: str) -> str:
     for ends, word in (((-np.inf, info.min), "maximum"), ((np.inf, info.max), "minimum")):
         if found.got in ends and found.expected not in ends:
             return (
-                f"{_value(found.got)} is what a {word} starts with: no element was taken into "
+                f"{found.got!s} is what a {word} starts with: no element was taken into "
                 "account there."
             )
     return ""
@@ -281,7 +286,7 @@ def _is_start(found: Mismatch) -> bool:
 
 def elsewhere(found: Mismatch, sizes: str) -> str:
     """Say where the wrong elements of a larger case lie."""
-    return f"With {sizes}: {found.wrong} of {found.total} are wrong: {found.where}."
+    return f"With {sizes}: {_how_many(found)}"
 
 
 def parameters(entry: str, asked: list[str], mine: list[str]) -> str:
@@ -291,16 +296,6 @@ def parameters(entry: str, asked: list[str], mine: list[str]) -> str:
     if len(mine) == len(asked):
         return f"{wanted}, in this order. Yours is {given}."
     return f"{wanted}: {len(asked)} parameters. Yours has {len(mine)}: {given}."
-
-
-def _value(value: Any) -> str:
-    """Return a number as a person writes it, with as many digits as its type holds.
-
-    >>> import numpy as np
-    >>> _value(np.float32(0.1)), _value(np.int32(7))
-    ('0.1', '7')
-    """
-    return str(value)
 
 
 def changed(names: Iterable[str]) -> str:

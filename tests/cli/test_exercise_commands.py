@@ -3,6 +3,7 @@
 import json
 
 from gpukit import cli
+from gpukit.course import catalogue
 
 
 def answer(shelf):
@@ -17,6 +18,13 @@ def test_list_shows_every_exercise_and_the_next(shelf, capsys):
     words = capsys.readouterr().out
     assert all(name in words for name in ("guarded_map", "block_sum", "tiled_matmul"))
     assert "Next: gpukit test brighten" in words
+
+
+def test_the_points_that_list_counts_have_separators(shelf, capsys):
+    cli.main(["list"])
+    every = sum(exercise.points for exercise in catalogue.every())
+    assert every > 1000
+    assert f"0 of {every:,} points." in capsys.readouterr().out
 
 
 def listed(capsys):
