@@ -51,8 +51,8 @@ def has_own_answer(exercise: Exercise) -> bool:
 
 
 def points(exercise: Exercise, grade: str) -> int:
-    """Return what a grade earns: half of the points where the answer is right, but ..."""
-    return round(exercise.points * EARNED.get(grade, 0))
+    """Return what a grade earns: half of the points, rounded down, where it is `but`."""
+    return int(exercise.points * EARNED.get(grade, 0))
 
 
 def record(exercise: Exercise, grade: str, about: str = "") -> str:

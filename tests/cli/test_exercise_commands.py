@@ -3,7 +3,7 @@
 import json
 
 from gpukit import cli
-from gpukit.course import catalogue
+from gpukit.course import catalogue, progress
 
 
 def answer(shelf):

@@ -124,9 +124,10 @@ def test_a_known_failure_is_not_written_again(shelf, monkeypatch):
     assert progress.record(exercise, "wrong", "reads") == ""
 
 
-def test_right_but_scores_half_of_the_points(shelf):
-    exercise = dataclasses.replace(catalogue.find("thing"), points=10)
-    assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [10, 5, 0]
+@pytest.mark.parametrize(("points", "half"), [(5, 2), (10, 5), (15, 7)])
+def test_right_but_scores_half_of_the_points_rounded_down(shelf, points, half):
+    exercise = dataclasses.replace(catalogue.find("thing"), points=points)
+    assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [points, half, 0]
 
 
 def test_a_forgotten_exercise_is_new_again(shelf):
