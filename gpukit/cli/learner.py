@@ -21,6 +21,11 @@ def _short(path: Path) -> str:
         return str(path)
 
 
+def _say(words: str) -> None:
+    """Print a sentence, wrapped to the width of the terminal where it names a long path."""
+    show.block(words, indent="")
+
+
 def list_exercises(arguments: argparse.Namespace) -> int:
     """List each exercise, its points and the learner's progress."""
     rows: list[dict[str, Any]] = [
@@ -62,10 +67,10 @@ def _make_answer(exercise: Exercise, as_json: bool) -> None:
     progress.begin(exercise)
     if as_json:
         return
-    show.text(f"Created your file: {_short(exercise.answer)}")
-    show.text(f"The task:          {_short(exercise.task)}")
+    _say(f"Created your file: {_short(exercise.answer)}")
+    _say(f"The task:          {_short(exercise.task)}")
     show.text()
-    show.text(f"Fill it in, then run: gpukit test {exercise.name}")
+    _say(f"Fill it in, then run: gpukit test {exercise.name}")
 
 
 def _take_from_notebook(exercise: Exercise, as_json: bool) -> bool:
@@ -76,7 +81,7 @@ def _take_from_notebook(exercise: Exercise, as_json: bool) -> bool:
     notebook, cell = found
     cells.keep(exercise, cell)
     if not as_json:
-        show.text(f"Your answer is the cell in {_short(notebook)}.")
+        _say(f"Your answer is the cell in {_short(notebook)}.")
     return True
 
 
@@ -147,7 +152,7 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
             show.text(_next(progress.following(exercise)))
         return
     if report.status == "untouched":
-        show.text(f"The task: {_short(exercise.task)}")
+        _say(f"The task: {_short(exercise.task)}")
     show.text(f"Stuck? gpukit hint {exercise.name}")
 
 
@@ -178,20 +183,23 @@ def hint(arguments: argparse.Namespace) -> int:
 
 
 def reset(arguments: argparse.Namespace) -> int:
-    """Reset an exercise. The old file is kept beside the new one."""
+    """Restore the starter. The old file is kept beside it, and the best grade stays."""
     exercise = catalogue.find(arguments.name)
     in_cell = exercise.answer.exists() and cells.holds_a_cell(exercise.answer)
     kept = progress.set_aside(exercise)
     progress.begin(exercise)
-    lost = progress.forget(exercise)
+    lost = progress.forget_hints(exercise)
+    points = progress.points(exercise, progress.state(exercise))
     if arguments.json:
         show.data({"exercise": exercise.name, "file": exercise.answer, "kept": kept})
         return WELL
     if kept is not None:
-        show.text(f"Your old file is kept as {_short(kept)}")
-    show.text(f"{_short(exercise.answer)} is the starter again.")
+        _say(f"Your old file is kept as {_short(kept)}")
+    _say(f"{_short(exercise.answer)} is the starter again.")
     if in_cell:
-        show.text("The cell in your notebook stays; run it to make it your answer again.")
+        _say("The cell in your notebook stays; run it to make it your answer again.")
+    if points:
+        _say(f"Your {points} points stay.")
     if lost:
-        show.note(f"`gpukit list` still shows the earlier grade: {lost}")
+        show.note(f"`gpukit hint` goes on after the hints shown before: {lost}")
     return WELL

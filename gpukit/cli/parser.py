@@ -277,7 +277,7 @@ def _learner_commands(commands: Any) -> None:
     )
     _name(hint)
     hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next hint")
-    text = "reset your answer to the starter; the old file is kept"
+    text = "reset your answer to the starter; the old file and your best grade are kept"
     _name(_add(commands, "reset", "learner.reset", text))
 
 

@@ -316,6 +316,6 @@ def find(name: str) -> Exercise:
         if wanted in (exercise.name, f"{exercise.topic}/{exercise.name}"):
             return exercise
     names = [exercise.name for exercise in known]
-    close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=1, cutoff=0.5)
-    guess = f"Did you mean {close[0]}?" if close else f"Available: {', '.join(names)}."
+    close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=1)
+    guess = f"Did you mean {close[0]}?" if close else "`gpukit list` shows all names."
     raise ExerciseError(f"gpukit: expected the name of an exercise, got {name!r}. {guess}")

@@ -110,16 +110,16 @@ def _hints(known: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def forget(exercise: Exercise) -> str:
-    """Forget what was reached in an exercise, and which of its hints were shown.
+def forget_hints(exercise: Exercise) -> str:
+    """Forget which hints of an exercise were shown; return why that cannot be written, or "".
 
-    Returns why that cannot be written, or "".
+    The best grade stays: an exercise that is solved once more has not become unsolved meanwhile.
     """
     known = _load(_file(exercise))
-    left = {name: grade for name, grade in known.items() if name != exercise.name}
-    if HINTS in known:
-        left[HINTS] = {n: k for n, k in _hints(known).items() if n != exercise.name}
-    return _save(exercise, left) if left != known else ""
+    if exercise.name not in _hints(known):
+        return ""
+    left = {name: shown for name, shown in _hints(known).items() if name != exercise.name}
+    return _save(exercise, {**known, HINTS: left})
 
 
 def _save(exercise: Exercise, known: dict[str, Any]) -> str:

@@ -150,3 +150,29 @@ def test_reset_restores_the_starter_and_keeps_the_old_file(shelf, capsys):
     assert file.read_text() == file.with_name("starter.py").read_text()
     assert file.with_name("answer.old1.py").read_text() == mine
     assert "answer.old1.py" in capsys.readouterr().out
+
+
+def test_reset_keeps_the_best_grade_and_says_so(shelf, capsys):
+    exercise = catalogue.find("guarded_map")
+    progress.record(exercise, "but")
+    assert cli.main(["reset", "guarded_map"]) == 0
+    assert "Your 5 points stay." in capsys.readouterr().out
+    assert progress.state(exercise) == "but"
+
+
+def test_reset_does_not_mention_points_where_there_are_none(shelf, capsys):
+    cli.main(["reset", "guarded_map"])
+    assert "points" not in capsys.readouterr().out
+
+
+def test_commands_that_write_files_break_their_lines_between_words(shelf, capsys, monkeypatch):
+    monkeypatch.chdir(shelf.parent)
+    monkeypatch.setenv("COLUMNS", "80")
+    name = max((e.name for e in catalogue.every()), key=len)
+    cli.main(["test", name])
+    exercise = catalogue.find(name)
+    exercise.answer.write_text("# mine\n")
+    cli.main(["reset", name])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert sum("answer.py" in line for line in lines) == 2

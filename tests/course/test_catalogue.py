@@ -45,9 +45,10 @@ def test_a_misspelt_name_suggests_the_right_one(shelf):
         catalogue.find("thign")
 
 
-def test_an_unknown_name_lists_all_names(shelf):
-    with pytest.raises(catalogue.ExerciseError, match="Available: thing"):
-        catalogue.find("xyzzy")
+def test_a_name_that_resembles_none_refers_to_the_list():
+    for name in ("nope", "xyzzy"):
+        with pytest.raises(catalogue.ExerciseError, match="`gpukit list` shows all names"):
+            catalogue.find(name)
 
 
 def test_a_missing_field_is_named(shelf):
@@ -128,13 +129,6 @@ def test_a_known_failure_is_not_written_again(shelf, monkeypatch):
 def test_right_but_scores_half_of_the_points_rounded_down(shelf, points, half):
     exercise = dataclasses.replace(catalogue.find("thing"), points=points)
     assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [points, half, 0]
-
-
-def test_a_forgotten_exercise_is_new_again(shelf):
-    exercise = catalogue.find("thing")
-    progress.record(exercise, "right")
-    progress.forget(exercise)
-    assert progress.state(exercise) == "new"
 
 
 def test_the_next_exercise_is_the_first_that_is_not_right(shelf):

@@ -67,7 +67,6 @@ class Reader:
 
     def reset(self):
         cli.main(["reset", "brighten"])
-        self.best = "new"
 
     def update(self):
         self.version += self.chance.randrange(2)
