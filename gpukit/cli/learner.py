@@ -160,9 +160,9 @@ def hint(arguments: argparse.Namespace) -> int:
     """Show one hint: the one requested, or the next; after the last one, the last again."""
     exercise = catalogue.find(arguments.name)
     count = len(exercise.hints)
-    number = arguments.number
-    if number is None:
-        number = progress.next_hint(exercise)
+    asked = arguments.number
+    hint = progress.next_hint(exercise) if asked is None else progress.Hint(asked)
+    number = hint.number
     if not 1 <= number <= count:
         raise catalogue.ExerciseError(
             f"gpukit hint: expected a number from 1 to {count}, got {number}."
@@ -172,10 +172,10 @@ def hint(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show.data({"exercise": exercise.name, "number": number, "of": count, "hint": words})
         return WELL
-    show.text(show.paint(f"Hint {number} of {count}", "strong"))
+    show.text(show.paint(as_text.hint_title(exercise, hint), "strong"))
     show.text()
     show.paragraph(" ".join(words.split()))
-    more = arguments.number is None and progress.next_hint(exercise) != number
+    more = asked is None and progress.next_hint(exercise).number != number
     if number < count or more:
         show.text()
         show.text(f"Next hint: gpukit hint {exercise.name}")

@@ -49,6 +49,11 @@ def verdict(exercise: Exercise, report: Report) -> str:
     return f"{state(report.status).capitalize()}: {earned} of {exercise.points} points."
 
 
+def hint_title(exercise: Exercise, hint: progress.Hint) -> str:
+    """Return which of the hints this is, and why its turn is now."""
+    return ", ".join(filter(None, [f"Hint {hint.number} of {len(exercise.hints)}", hint.why]))
+
+
 def text(exercise: Exercise, report: Report) -> str:
     """Return a report as plain text."""
     rows = "\n".join(f"{status(row)}  {row.name}" for row in report.rows)

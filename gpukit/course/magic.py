@@ -45,13 +45,17 @@ class Graded:
 
     def _hints(self) -> str:
         """Return the hints, each folded inside the one before it: first the one on the failure."""
+        due = self.exercise.hint_for.get(self.report.about)
+        hints: list[progress.Hint] = []
+        for _ in self.exercise.hints:
+            shown = [hint.number for hint in hints]
+            hints.append(progress.hint_after(self.exercise, shown, due))
         folded = ""
-        numbers = range(1, len(self.exercise.hints) + 1)
-        first = self.exercise.hint_for.get(self.report.about, 1)
-        for number in sorted(numbers, key=lambda n: n != first)[::-1]:
-            words = html.escape(" ".join(self.exercise.hints[number - 1].split()))
+        for hint in reversed(hints):
+            words = html.escape(" ".join(self.exercise.hints[hint.number - 1].split()))
+            title = as_text.hint_title(self.exercise, hint)
             inside = f"<p>{words}</p>{folded}"
-            folded = f"<details><summary>Hint {number}</summary>{inside}</details>"
+            folded = f"<details><summary>{title}</summary>{inside}</details>"
         return folded
 
 
@@ -121,10 +125,10 @@ class Exercises(Magics):
         return Graded(exercise, report, kept)
 
     def _hint(self, exercise: Exercise) -> Words:
-        number = progress.next_hint(exercise)
-        progress.hint_shown(exercise, number)
-        words = " ".join(exercise.hints[number - 1].split())
-        return Words(f"**Hint {number} of {len(exercise.hints)}.** {words}")
+        hint = progress.next_hint(exercise)
+        progress.hint_shown(exercise, hint.number)
+        words = " ".join(exercise.hints[hint.number - 1].split())
+        return Words(f"**{as_text.hint_title(exercise, hint)}.** {words}")
 
     def _play(self, exercise: Exercise) -> Any:
         if exercise.driver:

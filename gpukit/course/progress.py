@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpukit import files
 from gpukit.course import catalogue
@@ -58,29 +58,47 @@ def points(exercise: Exercise, grade: str) -> int:
 def record(exercise: Exercise, grade: str, about: str = "") -> str:
     """Keep a grade, if no better one was reached before; return why it cannot be kept, or "".
 
-    A failure `about` a finding's kind or a contract's measure chooses the next hint. In a read-only
-    folder an answer is graded all the same.
+    What the last failure is `about`, a finding's kind or a contract's measure, chooses the next
+    hint. In a read-only folder an answer is graded all the same.
     """
     known = _load(_file(exercise))
     new = {**known}
     is_better = _earned(grade) > _earned(known.get(exercise.name))
     if is_better:
         new[exercise.name] = grade
-    if about in exercise.hint_for:
-        new |= _with_hints(known, exercise, due=exercise.hint_for[about])
+    due = exercise.hint_for.get(about)
+    if due != _of(exercise, known).get("due"):
+        new |= _with_hints(known, exercise, due=due)
     refused = _save(exercise, new) if new != known else ""
     return refused if is_better else ""
 
 
-def next_hint(exercise: Exercise) -> int:
-    """Return the number of the hint to show: the one on the last failure, else the next one.
+class Hint(NamedTuple):
+    """Which hint to show, and in words why it is not the one after the last."""
+
+    number: int
+    why: str = ""
+
+
+def next_hint(exercise: Exercise) -> Hint:
+    """Return the hint to show next."""
+    hints = _of(exercise, _load(_file(exercise)))
+    return hint_after(exercise, _shown(hints), hints.get("due"))
+
+
+def hint_after(exercise: Exercise, shown: list[Any], due: Any) -> Hint:
+    """Return the hint to show after others: first the one that is due, then the first of the rest.
 
     Once all were shown, the last.
     """
-    hints = _of(exercise, _load(_file(exercise)))
     numbers = range(1, len(exercise.hints) + 1)
-    due = [n for n in [hints.get("due")] if n in numbers]
-    return next((n for n in [*due, *numbers] if n not in _shown(hints)), numbers[-1])
+    left = [n for n in numbers if n not in shown]
+    if due in left:
+        return Hint(due, "which fits your last result")
+    if not left:
+        return Hint(numbers[-1])
+    is_back = any(n in shown for n in numbers if n > left[0])
+    return Hint(left[0], "which was skipped" if is_back else "")
 
 
 def hint_shown(exercise: Exercise, number: int) -> None:

@@ -96,7 +96,7 @@ def hints(exercise, capsys):
     shown = []
     for _ in range(4):
         cli.main(["hint", exercise])
-        shown.append(capsys.readouterr().out.split(" of")[0])
+        shown.append(capsys.readouterr().out.splitlines()[0].replace(" of 3", ""))
     return shown
 
 
@@ -109,7 +109,15 @@ def test_hint_starts_with_the_one_on_the_last_failure(shelf, capsys):
     file.write_text(file.read_text().replace("i < celsius", "i <= celsius"))
     cli.main(["test", "guarded_map"])
     capsys.readouterr()
-    assert hints("guarded_map", capsys) == ["Hint 2", "Hint 1", "Hint 3", "Hint 3"]
+    first = "Hint 2, which fits your last result"
+    assert hints("guarded_map", capsys) == [first, "Hint 1, which was skipped", "Hint 3", "Hint 3"]
+
+
+def test_hints_that_go_back_after_a_requested_one_say_so(shelf, capsys):
+    cli.main(["hint", "block_sum", "3"])
+    assert capsys.readouterr().out.startswith("Hint 3 of 3\n")
+    back = [f"Hint {number}, which was skipped" for number in (1, 2)]
+    assert hints("block_sum", capsys) == [*back, "Hint 3", "Hint 3"]
 
 
 def test_hints_start_again_after_a_reset(shelf, capsys):

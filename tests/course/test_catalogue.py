@@ -115,7 +115,14 @@ def test_a_grade_and_the_hint_on_its_failure_are_written_together(shelf, monkeyp
     progress.record(exercise, "but", "reads")
     assert len(written) == 1
     assert progress.state(exercise) == "but"
-    assert progress.next_hint(exercise) == 3
+    assert progress.next_hint(exercise).number == 3
+
+
+def test_the_hint_on_an_earlier_failure_is_not_said_to_fit_the_last(shelf):
+    exercise = dataclasses.replace(catalogue.find("thing"), hint_for={"reads": 3})
+    progress.record(exercise, "but", "reads")
+    progress.record(exercise, "wrong")
+    assert progress.next_hint(exercise) == progress.Hint(1)
 
 
 def test_a_known_failure_is_not_written_again(shelf, monkeypatch):
