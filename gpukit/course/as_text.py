@@ -15,7 +15,11 @@ MOST_PRINTED = 20
 
 def status(row: Row) -> str:
     """Return the word for how one thing went, all of one width."""
-    return f"{_STATUS.get(row.status, 'ERROR'):8}"
+    return f"{_word(row.status):8}"
+
+
+def _word(status: str) -> str:
+    return _STATUS.get(status, "ERROR")
 
 
 def state(name: str) -> str:
@@ -28,17 +32,33 @@ def state(name: str) -> str:
 
 
 def explanation(report: Report) -> Iterator[str]:
-    """Yield the paragraphs that explain a report: with what it fails, why, what was printed."""
+    """Yield the paragraphs that explain a report: with what it fails, why, what was printed.
+
+    Where cases fail in several ways, the report explains one; the first case of each other way
+    explains itself.
+    """
     if report.failed and report.status != "but":
-        yield f"Smallest failing case: {report.failed.sizes()}"
+        is_one_of = any(row.why and row.status != report.status for row in report.rows)
+        which = f"case marked {_word(report.status)}" if is_one_of else "failing case"
+        yield f"Smallest {which}: {report.failed.sizes()}"
     if report.why:
         yield report.why
+    for row in _unexplained(report):
+        yield f"{row.name}, marked {_word(row.status)}: {row.sizes}\n{row.why}"
     printed = report.printed.strip().splitlines()
     if printed:
         shown = [f"  | {line[:200]}" for line in printed[:MOST_PRINTED]]
         more = len(printed) - MOST_PRINTED
         rest = [f"  | ... and {more:,} more lines"] if more > 0 else []
         yield "\n".join(["Your file printed:", *shown, *rest])
+
+
+def _unexplained(report: Report) -> list[Row]:
+    """Return the first case of each way to fail of which the report explains no case."""
+    failed = [row for row in report.rows if row.why]
+    told = {report.status, *(row.status for row in failed if row.why in report.why)}
+    first = {row.status: row for row in reversed(failed) if row.status not in told}
+    return [row for row in failed if row is first.get(row.status)]
 
 
 def verdict(exercise: Exercise, report: Report) -> str:

@@ -3,12 +3,16 @@
 import pytest
 
 from gpukit import target
-from gpukit.course import catalogue, grade
+from gpukit.course import as_text, catalogue, grade
 from tests.course.changes import body, edit
 from tests.course.maps import GOOD_MAP, MAP, RIGHT
 
 GUARD = "i < celsius.shape[0]"
 STORE = "fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)"
+ZIP_STORE = "out[i] = a[i] + b[i]"
+ZIP_GUARD = f"if i < out.size:\n        {ZIP_STORE}"
+
+on_a_cpu = pytest.mark.skipif(target.active().name == "cuda", reason="a GPU does not check bounds")
 
 
 def why(report, name):
@@ -39,7 +43,7 @@ def test_a_float64_comparison_breaks_the_contract(attempt):
     assert "np.float32(-1e30)" in report.why
 
 
-@pytest.mark.skipif(target.active().name == "cuda", reason="a GPU does not check bounds")
+@on_a_cpu
 def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(attempt):
     report = attempt("guarded_map", edit((f"if {GUARD}:\n        {STORE}", STORE)))
     assert report.status == "error"
@@ -69,6 +73,38 @@ def test_thread_index_used_as_grid_index_is_recognised(attempt):
 def test_a_wrong_formula_is_wrong_everywhere(attempt):
     report = attempt("guarded_map", edit(("np.float32(32)", "np.float32(30)")))
     assert "The only element of fahrenheit is wrong" in report.why
+
+
+@on_a_cpu
+def test_each_way_to_fail_is_explained(attempt):
+    unguarded = edit((ZIP_GUARD, ZIP_STORE.replace("+", "-")))
+    report = attempt("zip_add", unguarded)
+    assert [row.status for row in report.rows[:2]] == ["wrong", "error"]
+    shown = "\n".join(as_text.explanation(report))
+    assert shown.startswith("Smallest case marked WRONG: a (64,)")
+    assert "These are the differences a - b" in shown
+    assert "\none element, marked ERROR: a (1,)" in shown
+    assert "if i < a.shape[0]:" in shown
+
+
+@on_a_cpu
+def test_a_way_to_fail_that_is_explained_already_is_not_explained_again(attempt):
+    wrong = STORE.replace("float32(32)", "float32(30)")
+    report = attempt("guarded_map", edit((f"if {GUARD}:\n        {STORE}", wrong)))
+    shown = "\n".join(as_text.explanation(report))
+    assert shown.startswith("Smallest case marked WRONG: celsius (128,)")
+    assert shown.count("if i < celsius.shape[0]:") == 1
+
+
+@pytest.mark.slow
+def test_a_case_that_ends_the_grading_does_not_hide_how_an_earlier_one_failed(attempt):
+    steps = "while celsius.shape[0] == 1:\n            pass\n        "
+    wrong = STORE.replace("float32(32)", "float32(30)")
+    report = attempt("guarded_map", edit((STORE, steps + wrong)), seconds=3)
+    assert [row.status for row in report.rows] == ["wrong", "timeout"]
+    shown = "\n".join(as_text.explanation(report))
+    assert shown.startswith("Stopped after 3 seconds")
+    assert "\nexactly one block, marked WRONG: celsius (128,)" in shown
 
 
 def test_a_write_to_an_input_is_reported(attempt):
