@@ -100,6 +100,7 @@ lab: $(LAB)
 		echo "make lab: expected PORT to be a number from 1 to 65535, got $(PORT)"; exit 2; fi
 	@update=; if [ -f "$(WORKBOOK)/.gpukit-workbook.json" ]; then update=--update; fi; \
 	$(BIN)/gpukit start --opened $$update "$(WORKBOOK)"
+	@echo "Starting JupyterLab. To stop it, press Ctrl-C twice."
 	@cd "$(WORKBOOK)" && export PATH="$(CURDIR)/$(BIN):$$PATH"; if [ -t 0 ]; then set -m; fi; \
 	jupyter lab --config=lab.json $(ROOT_FLAG) $(if $(PORT),--port="$(PORT)")
 

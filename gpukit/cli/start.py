@@ -26,7 +26,7 @@ def start(arguments: argparse.Namespace) -> int:
         show.data(asdict(changes))
         return WELL
     show.text(_made(changes) if is_new else _changed(changes))
-    _say_what_stays(changes)
+    _say_what_stays(changes, arguments.opened)
     was_cut_off = changes.added and not arguments.update  # a full disk ended the first run
     if (is_new or was_cut_off) and not arguments.opened:
         show.text(f"Open it: cd {shlex.quote(str(folder))}, then {workbook.OPEN}")
@@ -36,33 +36,46 @@ def start(arguments: argparse.Namespace) -> int:
 def _made(changes: workbook.Changes) -> str:
     lessons = sum(name.endswith(".ipynb") for name in changes.added)
     exercises = sum(name.endswith("/task.md") for name in changes.added)
-    return f"Created your workbook {changes.folder}: {lessons} lessons, {exercises} exercises."
+    return f"Created your workbook, {changes.folder}: {lessons} lessons, {exercises} exercises."
 
 
 def _changed(changes: workbook.Changes) -> str:
-    done = {"Added": len(changes.added), "Updated": len(changes.renewed)}
-    words = [f"{action} {count} file{_s(count)}." for action, count in done.items() if count]
-    return f"Your workbook {changes.folder}: {' '.join(words) or 'nothing new.'}"
+    done = {"added": len(changes.added), "updated": len(changes.renewed)}
+    words = [f"{action} {count} file{_s(count)}" for action, count in done.items() if count]
+    is_behind = changes.left or changes.old
+    words = words or ["no files updated" if is_behind else "nothing new"]
+    return f"Your workbook, {changes.folder}: {', '.join(words)}."
 
 
-def _say_what_stays(changes: workbook.Changes) -> None:
+def _say_what_stays(changes: workbook.Changes, opened: bool) -> None:
     """Name the files that are not of this version, and how to get that version."""
+    again = _again(changes.folder, opened)
     if changes.answers:
         count = len(changes.answers)
         show.text(f"Copied {count} file{_s(count)} of yours from the project's exercises.")
     if changes.old:
         count = len(changes.old)
-        again = f"gpukit start --update {changes.folder}"
         show.text(f"There are new versions of {count} file{_s(count)}. To get them: {again}")
     if changes.left:
         show.text("You have changed or run these, so they are kept; each has a new version:")
         for name in changes.left:
             show.text(f"  {name}")
-        show.text("To get the new version too, rename yours and update again.")
+        show.text("To get the new version too, rename yours and run:")
+        show.text(f"  {again}")
     if changes.dropped:
         show.text("These are no longer part of the book; keep or delete them:")
         for name in changes.dropped:
             show.text(f"  {name}")
+
+
+def _again(folder: Path, opened: bool) -> str:
+    """Return the command that updates a workbook: the one that was used, if it did."""
+    from gpukit.course import workbook
+
+    if not opened:
+        return f"gpukit start --update {shlex.quote(str(folder))}"
+    is_usual = str(folder) == workbook.USUAL
+    return "make lab" if is_usual else f"make lab WORKBOOK={shlex.quote(str(folder))}"
 
 
 def _s(count: int) -> str:

@@ -26,10 +26,14 @@ FORMAT = 1
 USUAL = "workbook"
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
 PAGES = ("exercises/README.md", "notebooks/glossary.md")
-# `jupyter lab --config=lab.json` in the workbook opens it at the first lesson, without news.
+# `jupyter lab --config=lab.json` in the workbook opens it at the first lesson, without news. What
+# gpukit has printed stays on the screen: Lab logs warnings, and the address that it is served at.
 LAB_CONFIG = "lab.json"
 OPEN = f"jupyter lab --config={LAB_CONFIG}"
-LAB_SETTINGS = {"LabApp": {"default_url": f"/lab/tree/{FIRST_LESSON}", "app_settings_dir": ".lab"}}
+LAB_SETTINGS = {
+    "Application": {"log_level": "WARN"},
+    "LabApp": {"default_url": f"/lab/tree/{FIRST_LESSON}", "app_settings_dir": ".lab"},
+}
 # What Lab does unless the reader's own settings say something else.
 LAB_DEFAULTS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}

@@ -1,6 +1,7 @@
 """`gpukit start --update`: files that are updated, and files of the reader that are kept."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +57,10 @@ def test_skipped_updates_are_listed_until_they_are_applied(project, book, capsys
     write_lesson(project / LESSON, "3 + 3")
     for _ in range(2):
         assert cli.main(["start", "--update", str(book)]) == 0
-        assert f"  {LESSON}\nTo get the new version too, rename yours" in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert "nothing new" not in shown
+        assert f"  {LESSON}\nTo get the new version too, rename yours" in shown
+        assert shown.endswith(f" and run:\n  gpukit start --update {book}\n")
     (book / LESSON).rename(book / "notebooks/00_mine.ipynb")
     assert workbook.update(book, project).added == [LESSON]
     assert "mine" in (book / "notebooks/00_mine.ipynb").read_text()
@@ -65,7 +69,21 @@ def test_skipped_updates_are_listed_until_they_are_applied(project, book, capsys
 def test_a_modified_file_without_a_new_version_is_not_listed(project, book, capsys):
     write_lesson(book / LESSON, "mine")
     cli.main(["start", "--update", str(book)])
-    assert capsys.readouterr().out == f"Your workbook {book}: nothing new.\n"
+    assert capsys.readouterr().out == f"Your workbook, {book}: nothing new.\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "command"),
+    [("workbook", "make lab"), ("../my book", "make lab WORKBOOK='../my book'")],
+)
+def test_make_lab_names_itself_as_the_way_to_get_a_new_version(
+    project, capsys, monkeypatch, folder, command
+):
+    workbook.start(Path(folder), project)
+    write_lesson(Path(folder) / LESSON, "mine")
+    write_lesson(project / LESSON, "3 + 3")
+    cli.main(["start", "--opened", "--update", folder])
+    assert capsys.readouterr().out.endswith(f"rename yours and run:\n  {command}\n")
 
 
 def test_a_user_file_at_the_path_of_a_new_file_is_kept(project, book):
@@ -101,7 +119,7 @@ def test_a_second_run_that_completes_a_workbook_says_how_to_open_it(project, boo
     capsys.readouterr()
     assert cli.main(["start", str(book)]) == 0
     shown = capsys.readouterr().out
-    assert "Added 1 file." in shown
+    assert f"Your workbook, {book}: added 1 file.\n" in shown
     assert f"Open it: cd {book}, then " in shown
 
 

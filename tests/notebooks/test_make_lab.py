@@ -72,6 +72,7 @@ class Session:
     port: int
     lesson: str = ""
     notices: list[str] = field(default_factory=list)
+    screen: str = ""  # before Ctrl-C
     printed: str = ""
     code: int = -1
 
@@ -85,7 +86,7 @@ def make(*arguments, **environment):
 
 @pytest.fixture(scope="module")
 def session(chromium, tmp_path_factory):
-    """Make a workbook, open the printed address, press Ctrl-C and confirm."""
+    """Make a workbook, open the printed address and press Ctrl-C twice."""
     home = tmp_path_factory.mktemp("make_lab")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -104,7 +105,8 @@ def session(chromium, tmp_path_factory):
         page.close()
         lab.press("\x03")
         lab.until(r"Shut down this Jupyter server")
-        lab.press("y\n")
+        seen.screen = lab.printed
+        lab.press("\x03")
         seen.code, seen.printed = lab.ended(), lab.printed
         yield seen
     finally:
@@ -126,6 +128,15 @@ def test_the_requested_port_is_used(session):
 
 def test_the_start_prints_no_warning(session):
     assert "Warning" not in session.printed
+
+
+def test_what_start_prints_and_the_address_fit_one_screen(session):
+    assert session.screen.startswith("Created your workbook, ")
+    assert len(session.screen.splitlines()) < 24
+
+
+def test_the_start_says_how_to_stop_lab(session):
+    assert "To stop it, press Ctrl-C twice." in session.screen
 
 
 def test_ctrl_c_is_no_failure_of_make(session):
