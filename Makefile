@@ -1,13 +1,16 @@
-# make lab         set up, then make, renew and open your workbook in JupyterLab
-#                  make lab WORKBOOK=../mine PORT=9000 opens another folder, at another port
-# make test        set up and run the tests      make test-long   those that take long
-# make test-all    all of both, and the exhaustive ones (hours)
+# make lab         set up, then make, renew and open your workbook in JupyterLab;
+#                  make lab WORKBOOK=../mine PORT=9000: another folder and port
+# make test        set up and run the tests (about ten minutes the first time)
+# make test-long   run the tests that take long
+# make test-all    run all of both, and the exhaustive ones (hours)
 # make notebooks   the same as lab without a person: execute every notebook
-# make lint types  ruff and mypy       make format   let ruff fix what it can
-# make bench       ours against NumPy  make conformance   numba-cuda's own test suite
-# make torch       the functions of the book against PyTorch's
+# make lint types  check the code with ruff and mypy
+# make format      let ruff fix what it can
+# make bench       time gpukit against NumPy
+# make conformance run numba-cuda's own test suite
+# make torch       compare the functions of the book with PyTorch's
 # make mutation    break every kernel and see what the checker says (hours)
-# make codegen     compile every kernel for GPUs, without one; ARCH=sm_90 for one kind of them
+# make codegen     compile every kernel for GPUs, without one; ARCH=sm_90 for one
 # make clean       delete what make and the tests left; answers and grades stay
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
@@ -45,7 +48,7 @@ ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 .PHONY: help lab notebooks test test-long test-all $(LONG:%=test-%) lint types format bench mutation conformance codegen torch hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -11
+	@sed -n '/^$$/q; s/^# //p' Makefile
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:

@@ -66,8 +66,14 @@ def test_make_test_also_installs_the_extras_for_tests(clone):
     assert extras(clone("--dry-run", "test")) == {"lab", "parallel", "test", "dev"}
 
 
-def test_make_help_names_clean(clone):
-    assert "make clean" in clone("help")
+def test_make_without_a_target_prints_all_of_its_help(clone):
+    head = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\n\n")[0]
+    assert clone() == head.replace("# ", "") + "\n"
+    assert all(words in head for words in ("make clean", "PYTHON="))
+
+
+def test_the_help_of_make_fits_80_columns(clone):
+    assert max(map(len, clone().splitlines())) <= 80
 
 
 def test_make_clean_deletes_caches_and_keeps_the_readers_files(clone, tmp_path):
