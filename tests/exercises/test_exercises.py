@@ -129,6 +129,13 @@ def test_a_task_that_requires_a_single_read_has_that_contract(exercise):
 
 
 @each
+def test_the_task_names_both_places_for_an_answer_once(exercise):
+    task = exercise.folder.joinpath("task.md").read_text()
+    places = (f"`%%exercise {exercise.name}`", "`answer.py`", f"`gpukit test {exercise.name}`")
+    assert [task.count(place) for place in places] == [1, 1, 1]
+
+
+@each
 def test_a_task_does_not_require_an_unchecked_number_of_lines(exercise):
     task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
     assert not re.search(r"[Cc]hange (one|two|three) lines?\b(?! and to)|no more\.", task)
