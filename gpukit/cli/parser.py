@@ -248,12 +248,13 @@ def _script(parser: Any) -> None:
         help="SCRIPT.py is the name of a module, as in `python -m`",
     )
     parser.add_argument("script", metavar="SCRIPT.py")
-    parser.add_argument(
+    rest = parser.add_argument(
         "arguments",
         nargs=argparse.REMAINDER,
         metavar="...",
         help="arguments of the script, its sys.argv",
     )
+    rest.required = False  # argparse lists them as missing otherwise
 
 
 def _learner_commands(commands: Any) -> None:

@@ -6,7 +6,7 @@ from gpukit import cli, errors
 from gpukit.cli import parser
 
 COMMANDS = """
-    doctor bench run ptx sass codegen start list test hint reset check profile play
+    doctor bench run train ptx sass codegen start list test hint reset check profile estimate play
 """.split()
 
 
@@ -54,6 +54,13 @@ def test_usage_error_exits_with_2_and_shows_the_usage(words, capsys):
         cli.main(words)
     assert stop.value.code == 2
     assert "usage: gpukit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "train", "check", "profile", "estimate", "play"])
+def test_a_command_without_its_script_says_that_only_the_script_is_missing(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command])
+    assert capsys.readouterr().err.endswith("arguments are required: SCRIPT.py\n")
 
 
 def test_no_arguments_show_the_help(capsys):
