@@ -58,10 +58,11 @@ from gpukit.nn.optimizers import (
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
 from gpukit.nn.precision import MixedPrecision
+from gpukit.nn.progress import History
 from gpukit.nn.pruning import compressed, prune, prune_2_4
 from gpukit.nn.quantization import quantized
 from gpukit.nn.recurrent import GRU, LSTM, RNN
-from gpukit.nn.training import History, cross_entropy, fit
+from gpukit.nn.training import cross_entropy, fit
 from gpukit.nn.transformer import Transformer, block, gpt
 from gpukit.workspace import Workspace
 

@@ -1,12 +1,10 @@
-"""The training loop: batches, progress, checkpoints, and NaN diagnosis."""
+"""The training loop: batches, checkpoints, and NaN diagnosis."""
 
 from __future__ import annotations
 
-import math
-import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpukit
-from gpukit import cuda, files, interrupts, launch, status
+from gpukit import cuda, files, interrupts, launch
 from gpukit.errors import CheckpointError
 from gpukit.nn import checkpoint
 from gpukit.nn.containers import Sequential
@@ -22,6 +20,7 @@ from gpukit.nn.data import Loader
 from gpukit.nn.inference import accuracy
 from gpukit.nn.optimizers import AnyOptimizer
 from gpukit.nn.parameters import Parameter, parts_of
+from gpukit.nn.progress import History, ProgressLine, Remaining
 from gpukit.workspace import Workspace
 
 PAUSE = 0.3  # seconds between reports
@@ -38,44 +37,6 @@ def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
     rows = logits.reshape(-1, logits.shape[-1])
     value, grad = gpukit.cross_entropy_with_grad(rows, label.reshape(label.size))
     return value, grad.reshape(logits.shape)
-
-
-@dataclass(repr=False)
-class History:
-    """The record of a training so far.
-
-    `losses` has the loss of each step done, `accuracies` one number per epoch if
-    there is a validation set, `seconds` the duration of this call, and `stopped` says whether
-    Ctrl-C ended it.
-    """
-
-    epochs: int
-    batches: int  # per epoch
-    losses: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
-    accuracies: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    seconds_left: float = math.inf
-    stopped: bool = False
-
-    @property
-    def steps(self) -> int:
-        """The number of steps of the whole training."""
-        return self.epochs * self.batches
-
-    @property
-    def ended(self) -> bool:
-        """Whether the training has ended."""
-        return self.stopped or len(self.losses) >= self.steps
-
-    def __repr__(self) -> str:
-        made = len(self.losses)
-        words = [f"<History: {made:,} of {self.steps:,} steps"]
-        if made:
-            words.append(f"loss from {self.losses[0]:.4g} to {self.losses[-1]:.4g}")
-        if self.accuracies:
-            words.append(f"accuracy {100 * self.accuracies[-1]:.1f} %")
-        words.append("stopped by Ctrl-C" if self.stopped else f"{self.seconds:.1f} s")
-        return f"{', '.join(words)}; .losses has each, .accuracies each epoch's>"
 
 
 def fit(
@@ -125,7 +86,7 @@ def fit(
         validate,
         checkpoint,
         every,
-        report=_ProgressLine() if report is True else report or (lambda _: None),
+        report=ProgressLine() if report is True else report or (lambda _: None),
         history=History(epochs, len(loader)),
         world=world,
     )
@@ -164,6 +125,7 @@ class _Training:
         history, first = self.history, self._resume()
         total = history.steps
         self._keep(first)
+        remaining = Remaining()
         begun = reported = time.perf_counter()
         with interrupts.noted() as ctrl_c:
             for step, x, label in self._batches(first, total):
@@ -171,10 +133,12 @@ class _Training:
                 stop = self._exchange(step, loss, len(label), bool(ctrl_c))
                 now, done = time.perf_counter(), step + 1
                 history.seconds = now - begun
-                history.seconds_left = history.seconds / (done - first) * (total - done)
+                history.seconds_left = remaining.seconds(now, done, total)
                 epoch_ends = done % history.batches == 0
                 if epoch_ends and self.validate is not None:
                     history.accuracies.append(accuracy(self.model, *self.validate))
+                if done - first == 1 or (epoch_ends and done - first <= history.batches):
+                    remaining.measure_from(time.perf_counter(), done)  # kernels are compiled
                 history.stopped = stop and done < total
                 if history.stopped or done % self.every == 0 or done == total:
                     self._keep(done)
@@ -364,34 +328,3 @@ def _fault_backward(model: Any) -> str:
             if not _finite(array):
                 return f"the {what} {name} of shape {parameter.shape}"
     return ""
-
-
-class _ProgressLine:
-    """Progress as one line that is overwritten; one line per epoch where there is no terminal."""
-
-    def __init__(self) -> None:
-        self.line = status.StatusLine("stdout")
-
-    def __call__(self, history: History) -> None:
-        if self.line.watched:
-            self.line.show(_progress_in_words(history))
-            if history.ended:
-                self.line.leave()
-        elif history.ended or len(history.losses) % history.batches == 0:
-            sys.stdout.write(f"{_progress_in_words(history)}\n")
-            sys.stdout.flush()
-
-
-def _progress_in_words(history: History) -> str:
-    done, ended = len(history.losses), history.ended
-    words = [f"epoch {math.ceil(done / history.batches)}/{history.epochs}"]
-    words.append(f"step {done}/{history.steps}")
-    words.append(f"loss {history.losses[-min(history.batches, 50) :].mean():.4f}")
-    if history.accuracies:
-        words.append(f"accuracy {100 * history.accuracies[-1]:.1f} %")
-    if history.stopped:
-        words.append("stopped by Ctrl-C")
-    else:
-        seconds = history.seconds if ended else history.seconds_left
-        words.append(f"{seconds:.0f} s{'' if ended else ' left'}")
-    return "  ".join(words)

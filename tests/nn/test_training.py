@@ -89,6 +89,50 @@ def test_progress_is_one_line_per_epoch_without_a_terminal(capsys):
     assert " %  " in lines[2]
 
 
+class Clock:
+    """A clock that only code under test advances."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Give `fit` a clock; validation takes 300 s the first time, as compiling does, then none."""
+    clock, validations = Clock(), iter([300.0, 0.0, 0.0])
+    monkeypatch.setattr(nn.training, "time", clock)
+
+    def accuracy(*_):
+        clock.now += next(validations)
+        return 0.5
+
+    monkeypatch.setattr(nn.training, "accuracy", accuracy)
+    return clock
+
+
+def test_time_spent_compiling_does_not_count_in_the_estimate(clock):
+    durations = iter([100.0, *[2.0] * 17])
+
+    def loss(output, label):
+        clock.now += next(durations)
+        return nn.cross_entropy(output, label)
+
+    left = []
+    fitted(
+        loss=loss, validate=(X, LABELS), report=lambda history: left.append(history.seconds_left)
+    )
+    expected = [np.inf, *(2.0 * (18 - step) for step in range(2, 19))]
+    assert left == pytest.approx(expected)
+
+
+def test_progress_shows_no_estimate_before_there_is_one(capsys):
+    line = nn.progress.ProgressLine()
+    line(nn.History(2, 1, np.ones(1)))
+    assert capsys.readouterr().out == "epoch 1/2  step 1/2  loss 1.0000\n"
+
+
 def test_a_history_is_shown_in_one_line():
     history = nn.History(2, 9, np.linspace(2.5, 0.25, 12), [0.5, 0.875], seconds=3.14)
     assert repr(history) == (
