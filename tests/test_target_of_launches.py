@@ -176,7 +176,7 @@ def test_an_unavailable_target_is_refused_before_any_launch(folder, way, name):
 # --- Commands that observe launches --------------------------------------------------------------
 
 # Exit codes of the commands, which are the same with every target.
-OBSERVING = {"check": 1, "profile": 0, "play": 0}
+OBSERVING = {"check": 1, "profile": 0, "play": 1}
 REPORT_FINDINGS = ("check", "play")
 
 

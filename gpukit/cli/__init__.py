@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 1 findings, 2 misuse, 3 machine's fault."""
+    """Run one command and return its exit code, one of `codes`, or that of a script."""
     _escape_what_the_terminal_cannot_show()
     try:
         code = _run(argv)

@@ -16,7 +16,11 @@ import gpukit
 from gpukit.cli.codes import MISUSE
 
 _EXIT_CODES = (
-    "Exit codes: 0 success, 1 findings or failing tests, 2 usage error, 3 problem of the machine."
+    "Exit codes: 0 success, 1 an error was found or a test fails, 2 usage error, 3 problem of the "
+    "machine."
+)
+_FINDINGS_CODE = (
+    "Exits with 1 if it reports an error; warnings and notes leave the script's own exit code."
 )
 _TARGETS = "GPUKIT_TARGET=auto|cuda|cpu|checked chooses where kernels run."
 
@@ -204,6 +208,7 @@ def _watch_commands(commands: Any) -> None:
     play.add_argument(
         "--launches", type=_count, default=5, metavar="N", help="launches to record (default: 5)"
     )
+    check.epilog = play.epilog = _FINDINGS_CODE
     for parser in (check, profile, estimate, play):
         parser.add_argument(
             "--timeout",

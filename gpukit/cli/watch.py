@@ -14,6 +14,7 @@ from gpukit.cli.outputs import output_aside, page
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
+    from gpukit.checked.report import Report
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -47,9 +48,7 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.html:
         files.write(arguments.html, page(report))
     nothing = not (ran.stopped or reports)
-    if ran.code in (INTERRUPTED, MACHINE):
-        return ran.code
-    return report.exit_code or ran.code or (MISUSE if nothing else WELL)
+    return ran.code_with(report) or (MISUSE if nothing else WELL)
 
 
 def _what_to_launch(script: Path) -> str:
@@ -129,21 +128,21 @@ def play(arguments: argparse.Namespace) -> int:
     earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, output_aside(arguments.json):
         ran = _run("play", arguments)
+    report = merge(pages.reports)
     if arguments.json:
         show.data([str(p) for p in pages.written])
     elif pages.written:
         for path in pages.written:
             show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
-        report = merge(pages.reports)
         if report.findings:
             show.text(f"\n{report.text(colour=show.fancy(sys.stdout))}")
     elif not pages.refused:
         show.paragraph(f"Nothing was recorded: {ran.nothing}", indent="")
-    code = ran.explained("recorded")
+    ran.explained("recorded")
     if pages.refused:
         raise pages.refused
-    return code
+    return ran.code_with(report)
 
 
 @dataclass
@@ -170,6 +169,12 @@ class _Ran:
         if self.own:
             return f"all launches of the script are made by {' and '.join(self.own)}."
         return "the script launched no kernel."
+
+    def code_with(self, report: Report) -> int:
+        """Return the exit code of a command that reports findings: 1 if one is an error."""
+        if self.code in (INTERRUPTED, MACHINE):
+            return self.code
+        return report.exit_code or self.code
 
     def explained(self, done: str) -> int:
         """Say on standard error why not all was counted or recorded; return the exit code."""

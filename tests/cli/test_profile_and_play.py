@@ -26,9 +26,9 @@ def test_profile_of_an_incorrect_kernel_exits_with_0(script, capsys):
 
 
 def test_play_writes_a_page_for_each_launch(script, capsys):
-    assert cli.main(["play", "--folder", "pages", script(SOUND + WRONG)]) == 0
+    assert cli.main(["play", "--folder", "pages", script(SOUND + WARNED)]) == 0
     names = sorted(p.name for p in Path("pages").iterdir())
-    assert names == ["01_fill_kernel.html", "02_collide_kernel.html"]
+    assert names == ["01_fill_kernel.html", "02_half_kernel.html"]
     words = capsys.readouterr().out
     assert all(f"wrote {Path('pages') / name}" in words for name in names)
 

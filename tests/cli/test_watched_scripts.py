@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpukit import cli
-from tests.cli.watched import COMMANDS, SOUND
+from tests.cli.watched import COMMANDS, SOUND, WARNED, WRONG
 
 # Exit codes without a launch: a check of nothing must not look like a check without findings.
 NOTHING = {"check": 2, "profile": 0, "play": 0}
@@ -160,6 +160,22 @@ def test_results_before_a_script_failed_are_shown(command, script, capsys):
 @pytest.mark.costly
 def test_the_exit_code_of_a_correct_script_is_preserved(command, script):
     assert cli.main([command, script(SOUND + "sys.exit(5)")]) == 5
+
+
+@pytest.mark.parametrize("command", ["check", "play"])
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize(("launch", "code"), [(WRONG, 1), (WARNED, 0)], ids=["error", "warning"])
+def test_a_command_that_reports_findings_exits_with_1_only_for_errors(
+    command, options, launch, code, script, capsys
+):
+    assert cli.main([command, *options, script(launch)]) == code
+
+
+@pytest.mark.parametrize("command", ["check", "play"])
+def test_help_of_a_command_that_reports_findings_says_when_it_exits_with_1(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    assert "Exits with 1 if it reports an error;" in " ".join(capsys.readouterr().out.split())
 
 
 MUTUAL = """
