@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpukit import files
+from gpukit import errors, files
 from gpukit.cli import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL, show
 from gpukit.cli.outputs import output_aside, page
 
@@ -47,6 +48,7 @@ def check(arguments: argparse.Namespace) -> int:
         files.write(arguments.junit, report.to_junit())
     if arguments.html:
         files.write(arguments.html, page(report))
+    ran.show_error()
     nothing = not (ran.stopped or reports)
     return ran.code_with(report) or (MISUSE if nothing else WELL)
 
@@ -73,7 +75,8 @@ def profile(arguments: argparse.Namespace) -> int:
         ran = _run("profile", arguments)
     if arguments.json:
         show.data([p.as_dict() for p in profiles])
-        return ran.explained("counted")
+        ran.explain("counted", profiles)
+        return ran.code
     if not profiles:
         show.paragraph(f"Nothing was counted: {ran.nothing}", indent="")
     stopped = ran.stopped and not ran.failed
@@ -89,7 +92,8 @@ def profile(arguments: argparse.Namespace) -> int:
             "`gpukit profile --json` shows all of them.",
             indent="",
         )
-    return ran.explained("counted")
+    ran.explain("counted", profiles)
+    return ran.code
 
 
 def estimate(arguments: argparse.Namespace) -> int:
@@ -110,7 +114,8 @@ def estimate(arguments: argparse.Namespace) -> int:
         show.text(str(found[0]))
     else:
         show.text(str(estimates.Estimates(found)))
-    return ran.explained("estimated")
+    ran.explain("estimated", found)
+    return ran.code
 
 
 def _last_of_each(profiles: list[Profile]) -> list[Profile]:
@@ -139,7 +144,7 @@ def play(arguments: argparse.Namespace) -> int:
             show.text(f"\n{report.text(colour=show.fancy(sys.stdout))}")
     elif not pages.refused:
         show.paragraph(f"Nothing was recorded: {ran.nothing}", indent="")
-    ran.explained("recorded")
+    ran.explain("recorded", pages.written)
     if pages.refused:
         raise pages.refused
     return ran.code_with(report)
@@ -147,7 +152,7 @@ def play(arguments: argparse.Namespace) -> int:
 
 @dataclass
 class _Ran:
-    """How a script ended: its exit code, or what `stopped` it, in words; `failed` by an error.
+    """How a script ended: its exit code, or what `stopped` it, in words, and the `error` that did.
 
     `launch` says which launch was stopped and how many blocks were done, "" if none was; `own`
     which functions of gpukit launched kernels for the script.
@@ -155,9 +160,14 @@ class _Ran:
 
     code: int
     stopped: str = ""
-    failed: bool = False
+    error: Exception | None = None
     launch: str = ""
     own: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error stopped it."""
+        return self.error is not None
 
     @property
     def nothing(self) -> str:
@@ -176,36 +186,47 @@ class _Ran:
             return self.code
         return report.exit_code or self.code
 
-    def explained(self, done: str) -> int:
-        """Say on standard error why not all was counted or recorded; return the exit code."""
-        if self.stopped and not self.failed:
+    def explain(self, done: str, results: Sequence[object]) -> None:
+        """Say on standard error, after the results, why not all was counted or recorded."""
+        if self.stopped and (results or not self.failed):
             launch = f"{self.launch}: it was not {done}. " if self.launch else ""
             after = f"nothing after that was {done}."
+            sys.stdout.flush()
             sys.stderr.write(f"Note: {launch}{self.stopped}; {after}\n")
-        return self.code
+        self.show_error()
+
+    def show_error(self) -> None:
+        """Print the error as `gpukit run` does: one that names its line without a traceback."""
+        sys.stdout.flush()
+        if isinstance(self.error, errors.PlacedError | errors.FileError):
+            show.error(str(self.error))
+        elif self.error is not None:
+            show.traceback_from(self.error)
 
 
 def _run(command: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time limit."""
-    from gpukit import errors
     from gpukit.checked.command import listening
     from gpukit.cli import failure, limit
+    from gpukit.standin import script
 
     own: set[str] = set()
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
-    code: int | None = None
+    code = WELL
     try:
         with timer, listening(lambda name, _answer: own.add(f"gpukit.{name}")):
-            code = _code_of(command, arguments)
+            code = script.run(
+                arguments.script, arguments.arguments, command, module=arguments.module
+            ).code
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
-    except errors.FileError as error:
-        show.error(str(error))
-        return _Ran(failure.code(error), "The script was stopped by an error", failed=True)
+    except (errors.TargetError, script.ScriptError):
+        raise  # the machine's fault, or misuse: there is nothing to report
+    except Exception as error:
+        code = failure.code(error) if isinstance(error, errors.FileError) else FINDINGS
+        return _Ran(code, "The script was stopped by an error", error)
     if timer.expired:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
-    if code is None:
-        return _Ran(FINDINGS, "The script was stopped by an error", failed=True)
     return _Ran(code, own=tuple(sorted(own)))
 
 
@@ -219,28 +240,6 @@ def _interrupted(
     at = f" in line {line} of {Path(arguments.script).name}," if line else ""
     launch = error.words() if isinstance(error, Interrupted) else ""
     return _Ran(code, f"The script was stopped{at} {why}", launch=launch)
-
-
-def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
-    """Return the script's own exit code, None where it stopped with an error."""
-    from gpukit import errors
-    from gpukit.standin import script
-
-    try:
-        return script.run(
-            arguments.script, arguments.arguments, command, module=arguments.module
-        ).code
-    except (errors.TargetError, script.ScriptError):
-        raise  # the machine's fault, or misuse: there is nothing to report
-    except errors.FileError:
-        raise  # to be reported as a sentence
-    except errors.PlacedError as error:  # as `gpukit run` does: it names the line itself
-        sys.stdout.flush()
-        show.error(str(error))
-        return None
-    except Exception as error:
-        show.traceback_from(error)
-        return None
 
 
 __all__ = ["WELL", "check", "estimate", "play", "profile"]

@@ -1,6 +1,8 @@
 """Common behaviour of `gpukit check`, `profile` and `play` on scripts."""
 
+import contextlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,11 +151,26 @@ def test_a_script_that_fails_exits_with_1_and_its_own_traceback(command, script,
     assert "gpukit/" not in words
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "estimate"])
+@pytest.mark.parametrize(
+    ("failing", "first"),
+    [("1 / 0", "Traceback"), ("fill_kernel[3, 2000](out)", "Traceback"), (BAD, "gpukit: error:")],
+    ids=["Python", "launch", "kernel"],
+)
 @pytest.mark.costly
-def test_results_before_a_script_failed_are_shown(command, script, capsys):
-    cli.main([command, script(SOUND + "1 / 0")])
-    assert "fill_kernel" in capsys.readouterr().out
+def test_results_before_a_script_failed_are_followed_by_a_note_and_the_error(
+    command, failing, first, script, capsys
+):
+    path = script(SOUND + failing)
+    with contextlib.redirect_stderr(sys.stdout):
+        cli.main([command, path])
+    results, note, error = capsys.readouterr().out.partition(
+        "Note: The script was stopped by an error; nothing after that was "
+    )
+    assert "fill_kernel" in results
+    assert "rror" not in results
+    assert note
+    assert error.partition(".\n")[2].startswith(first)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
