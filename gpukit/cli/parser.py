@@ -166,7 +166,7 @@ def _machine_commands(commands: Any) -> None:
         help="how long a rank waits for another one before all are ended (default 60)",
     )
     train.add_argument(
-        "--traceback", action="store_true", help="print the traceback of a rank that fails too"
+        "--traceback", action="store_true", help="also print the traceback of the rank that fails"
     )
     _script(train)
 

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, TextIO
@@ -84,10 +84,20 @@ def traceback_from(error: BaseException) -> None:
     frames = list(_frames(error.__traceback__))
     if isinstance(error, errors.GpukitError):
         frames = list(_not_led_by_us(frames))
+    traceback.print_exception(type(error), error, _of_the_script(frames))
+
+
+def whole_traceback(error: BaseException) -> TracebackType | None:
+    """Return the traceback of an error from the script's first frame on, with those of gpukit."""
+    return _of_the_script(_frames(error.__traceback__))
+
+
+def _of_the_script(frames: Iterable[TracebackType]) -> TracebackType | None:
+    """Return a traceback of these frames without those that led to the script."""
     shown = None
     for frame in reversed(list(itertools.dropwhile(_is_ours, frames))):
         shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    traceback.print_exception(type(error), error, shown)
+    return shown
 
 
 def _frames(first: TracebackType | None) -> Iterator[TracebackType]:
@@ -106,7 +116,8 @@ def _not_led_by_us(frames: list[TracebackType]) -> Iterator[TracebackType]:
 
 
 def _root(frame: TracebackType) -> str:
-    return str(frame.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+    names = frame.tb_frame.f_globals  # `python -m` names every module `__main__`
+    return str(names.get("__package__") or names.get("__name__", "")).partition(".")[0]
 
 
 def _is_ours(frame: TracebackType) -> bool:

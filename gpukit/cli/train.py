@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from gpukit.cli import show
 
@@ -23,10 +24,12 @@ def train(arguments: argparse.Namespace) -> int:
         environment[failure.VARIABLE] = "1"
     outcome = launcher.run(
         arguments.ranks,
-        [*program, *arguments.arguments],
+        ["-m", "gpukit.cli.one_rank", *program, *arguments.arguments],
         deadline=arguments.deadline,
         environment=environment,
     )
+    sys.stdout.flush()
+    sys.stderr.write(outcome.traceback)
     if outcome.sentence:
         show.error(outcome.sentence)
     return outcome.code

@@ -55,8 +55,8 @@ class Records(Protocol):
     def claim(self) -> bool:
         """Return True for the first caller among all ranks, which reports the failure."""
 
-    def report(self, sentence: str) -> None:
-        """Keep what the first caller says, should its output be lost."""
+    def report(self, sentence: str, traceback: str) -> None:
+        """Keep what the first caller says, for the launcher to print."""
 
 
 class Memory:
@@ -78,8 +78,8 @@ class Memory:
         first, self.claimed = not self.claimed, True
         return first
 
-    def report(self, sentence: str) -> None:
-        """Do nothing: output within a process is not lost."""
+    def report(self, sentence: str, traceback: str) -> None:
+        """Do nothing: there is no launcher."""
 
 
 class Board:
@@ -132,9 +132,16 @@ class Board:
             return False
         return True
 
-    def report(self, sentence: str) -> None:
-        """Write the sentence where the launcher reads it: ending the ranks may discard output."""
-        Path(f"{self.path}.failed").write_text(sentence, encoding="utf-8")
+    def report(self, sentence: str, traceback: str) -> None:
+        """Write the report where the launcher reads it: ending the ranks may discard output."""
+        Path(f"{self.path}.failed").write_text(f"{traceback}\0{sentence}", encoding="utf-8")
+
+    def reported(self) -> tuple[str, str] | None:
+        """Return the sentence and the traceback of a rank that has failed, if one has."""
+        file = Path(f"{self.path}.failed")
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        traceback, _, sentence = text.partition("\0")
+        return (sentence, traceback) if sentence else None
 
 
 def _remove(path: Path) -> None:

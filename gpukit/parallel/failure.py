@@ -1,4 +1,4 @@
-"""End all ranks when one fails, with one sentence from the rank that failed first."""
+"""End all ranks when one fails, with one report of the rank that failed first."""
 
 from __future__ import annotations
 
@@ -9,35 +9,50 @@ import sys
 import sysconfig
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from gpukit import errors, table
-from gpukit.parallel import board
+from gpukit.parallel import board, selection
 
 # How long a rank that is not the first to fail waits to be ended by the one that is.
 ENDED_WITHIN = 5.0
+PASSED_ON_WITHIN = 0.5  # MPICH discards output that it has not passed on when the ranks are ended
+ENDED = "All ranks were ended."
 VARIABLE = "GPUKIT_TRACEBACK"
 # Files that are not the program's: of gpukit, of Python and of installed packages.
 _OTHERS = (str(Path(__file__).parent.parent), *map(sysconfig.get_path, ("stdlib", "purelib")), "<")
 
 
+def begin() -> Callable[[], None]:
+    """Report an error in this rank of `gpukit train`, also before the program makes its `World`.
+
+    Returns a function to call at the end of a program that has succeeded.
+    """
+    path = Path(os.environ[board.VARIABLE])
+    size = path.stat().st_size // board.RECORD
+    rank, records = selection.rank() if size > 1 else 0, board.Board(path, size)
+
+    def note(state: int) -> None:
+        records.write(rank, board.Entry(state, 0, os.getpid()))
+
+    def hook(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        note(board.FAILED)
+        report(records, sentence(error, rank, size), error, trace)
+
+    note(board.COMPUTING)
+    sys.excepthook = hook
+    return lambda: note(board.LEFT)
+
+
 def install(world: Any, mpi: Any) -> None:
     """Let an error that nobody handles end all ranks, and an exit be seen by the others."""
-    before = sys.excepthook
 
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def hook(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         world.note(board.FAILED)
-        if world.records.claim():
-            if os.environ.get(VARIABLE):
-                before(kind, error, trace)
-            words = sentence(world, error)
-            world.records.report(words)
-            sys.stderr.write(f"{words}\n")
-            sys.stderr.flush()
-        else:
-            time.sleep(ENDED_WITHIN)
+        report(world.records, sentence(error, world.rank, world.size, world.step), error, trace)
         mpi.abort()
 
     def leave() -> None:
@@ -57,18 +72,42 @@ def install(world: Any, mpi: Any) -> None:
     atexit.register(leave)
 
 
-def sentence(world: Any, error: BaseException) -> str:
-    """Return which rank failed, in which step, where and why."""
-    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def report(
+    records: board.Records, words: str, error: BaseException, trace: TracebackType | None
+) -> None:
+    """Report the first failure of all; on any other rank, wait to be ended.
+
+    The launcher prints the report when the ranks have ended: other output cannot come in between.
+    """
+    if not records.claim():
+        time.sleep(ENDED_WITHIN)
+        return
+    shown = ""
+    if os.environ.get(VARIABLE):
+        shown = "".join(traceback.format_exception(type(error), error, trace))
+    records.report(words, shown)
+    if board.VARIABLE not in os.environ:  # started by another launcher
+        width = table.columns(sys.stderr)
+        said = f"gpukit: {words}"
+        fitted = said if width is None else "\n".join(table.fitted(said, width))
+        sys.stderr.write(f"{shown}{fitted}\n")
+        sys.stderr.flush()
+        time.sleep(PASSED_ON_WITHIN)
+
+
+def sentence(error: BaseException, rank: int, size: int, step: int = 0) -> str:
+    """Return which rank failed, in which step if it has begun one, where and why."""
+    failed = f"rank {rank} of {size} failed{f' in step {step}' if step else ''}"
     if isinstance(error, errors.RankError):
         words = str(error)
+    elif isinstance(error, errors.PlacedError):  # names its line itself
+        words = f"{failed}: {error}"
     else:
-        words = (
-            f"rank {world.rank} of {world.size} failed in step {world.step}{_where(error)}: {words}"
-        )
-    text = f"gpukit: {words.rstrip('.')}. All ranks were ended."
-    width = table.columns(sys.stderr)
-    return text if width is None else "\n".join(table.fitted(text, width))
+        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        words = f"{failed}{_where(error)}: {why}"
+    if size == 1:
+        return words
+    return f"{words}\n{ENDED}" if "\n" in words else f"{words.rstrip('.')}. {ENDED}"
 
 
 def _where(error: BaseException) -> str:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from gpukit import files
 from gpukit.errors import RankError
@@ -30,14 +30,17 @@ _ABORT = re.compile(r"Abort\(\d+\) on node|internal ABORT")
 _PROCESS = re.compile(r"=   PID (\d+) RUNNING")
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _EXIT = re.compile(r"=   EXIT CODE: (\d+)")
-_PREFIX = "gpukit: "  # of the sentence in which a rank reports a failure
 
 
-class Outcome:
-    """How the ranks ended: the exit code of the program, and a sentence where a signal ended it."""
+class Outcome(NamedTuple):
+    """How the ranks ended: the exit code of the program, and a sentence about a failure.
 
-    def __init__(self, code: int, sentence: str = "") -> None:
-        self.code, self.sentence = code, sentence
+    `traceback` is that of the error that a rank has failed with, where it was asked for.
+    """
+
+    code: int
+    sentence: str = ""
+    traceback: str = ""
 
 
 def mpiexec() -> str:
@@ -87,9 +90,8 @@ def run(
             start_new_session=True,
         )
         banner: list[str] = []
-        copied: list[str] = []
         readers = [
-            threading.Thread(target=_copy, args=(source, to, banner, copied))
+            threading.Thread(target=_copy, args=(source, to, banner))
             for source, to in (
                 (process.stdout, output or sys.stdout),
                 (process.stderr, errors or sys.stderr),
@@ -110,11 +112,8 @@ def run(
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
-        report = Path(f"{path}.failed")
-        if report.exists():
-            said = report.read_text(encoding="utf-8")
-            is_lost = said and said.splitlines()[0] not in "".join(copied)
-            return Outcome(code, " ".join(said.removeprefix(_PREFIX).split()) if is_lost else "")
+        if said := records.reported():
+            return Outcome(code, *said)
         return Outcome(code, _sentence(records, ranks, banner, code, watch.ended) if code else "")
 
 
@@ -176,14 +175,12 @@ def _ended_by(*numbers: int) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _copy(source: IO[str] | None, to: Any, banner: list[str], copied: list[str]) -> None:
+def _copy(source: IO[str] | None, to: Any, banner: list[str]) -> None:
     """Copy lines as they come, those of MPICH about an end aside."""
     for line in source or ():
         if _BANNER.match(line) or _ABORT.match(line):
             banner.append(line)
         else:
-            if line.startswith(_PREFIX):
-                copied.append(line)
             to.write(line)
             to.flush()
 

@@ -14,6 +14,8 @@ LAUNCHERS = {
     "OMPI_COMM_WORLD_SIZE": "mpiexec (Open MPI)",
     "PMIX_RANK": "a launcher with PMIx",
 }
+# What they put there as the number of a rank.
+_RANK = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
 INSTALL = target.INSTALL.replace("cuda13", "parallel")
 
 
@@ -38,6 +40,11 @@ def choose() -> Choice:
     if has("nccl"):
         return Choice("nccl", f"{launcher}, and the arrays are on GPUs")
     return Choice("mpi", f"{launcher}; nccl4py is not installed, so GPU arrays go by host memory")
+
+
+def rank() -> int:
+    """Return the number that the launcher gave to this process, 0 without a launcher."""
+    return next((int(os.environ[name]) for name in _RANK if name in os.environ), 0)
 
 
 def has(module: str) -> bool:

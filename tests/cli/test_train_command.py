@@ -1,5 +1,7 @@
 """`gpukit train`: a script on several ranks."""
 
+import re
+
 import pytest
 
 SCRIPT = """import sys
@@ -37,13 +39,69 @@ def test_there_are_two_ranks_unless_told(train):
     assert (done.returncode, done.stderr) == (4, "")
 
 
+NUMBA = """from numba import cuda
+import numpy as np
+@cuda.jit
+def fill_kernel(out):
+    out[cuda.grid(1)] = 1
+out = np.zeros(3)
+fill_kernel[1, 3](out)
+print(out.sum())
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_script_for_numba_cuda_runs_unchanged_on_each_rank(train, ranks):
+    done = train("--ranks", str(ranks), text=NUMBA)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3.0\n" * ranks, "")
+
+
 @pytest.mark.slow
-def test_traceback_is_printed_on_request(train):
-    text = "from gpukit import parallel\nparallel.World()\nraise KeyError('mine')\n"
-    done = train("--traceback", text=text)
-    assert done.returncode != 0
-    assert "raise KeyError('mine')" in done.stderr
-    assert done.stderr.count("of 2 failed in step 0 (script.py:3): KeyError: 'mine'.") == 1
+def test_a_module_runs_on_each_rank(fresh_python, tmp_path):
+    (tmp_path / "program.py").write_text(NUMBA)
+    done = fresh_python("-m", "gpukit.cli", "train", "-m", "program", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3.0\n" * 2, "")
+
+
+FAILING = {
+    "Python": ("1 / 0\n", r" \(script\.py:1\): ZeroDivisionError: division by zero"),
+    "syntax": ("def f(:\n", r": SyntaxError: .* \(script\.py, line 1\)"),
+    "kernel": (
+        NUMBA.replace("[1, 3]", "[1, 4]"),
+        r": \S*script\.py:5 in fill_kernel\n    > (.*\n)+What to do: .*",
+    ),
+    "in the world": (
+        "from gpukit import parallel\nparallel.World()\n[][0]\n",
+        r" \(script\.py:3\): IndexError: list index out of range",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FAILING)
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_error_is_one_report_that_names_the_rank(train, kind, ranks):
+    text, report = FAILING[kind]
+    done = train("--ranks", str(ranks), text=text)
+    ended = r"(\.|\n)? ?All ranks were ended\." if ranks > 1 else ""
+    expected = rf"gpukit: error: rank \d of {ranks} failed{report}{ended}\n"
+    assert done.returncode == 1
+    assert re.fullmatch(expected, done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("kind", FAILING)
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_traceback_of_the_script_is_printed_once_on_request(train, kind, ranks):
+    done = train("--ranks", str(ranks), "--traceback", text=FAILING[kind][0])
+    assert done.stderr.count("Traceback") == (kind != "syntax")
+    assert re.match(r'(Traceback.*\n)?  File "\S*script.py", line ', done.stderr), done.stderr
+    assert done.stderr.count("gpukit: error: rank ") == 1
+
+
+@pytest.mark.slow
+def test_rank_that_exits_with_a_code_without_a_world_is_named(train):
+    done = train(text="import os, sys\nif os.environ['PMI_RANK'] == '1':\n    sys.exit(4)\n")
+    assert done.returncode == 4
+    assert done.stderr.startswith("gpukit: error: rank 1 of 2 exited with code 4;")
 
 
 def test_script_that_is_not_there_is_named(fresh_python):

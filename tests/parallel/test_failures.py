@@ -48,17 +48,29 @@ def test_failure_ends_all_ranks_with_one_sentence(kind):
 
 
 @pytest.mark.slow
-def test_sentence_whose_output_is_lost_is_that_of_the_launcher(tmp_path):
+def test_report_of_a_rank_is_returned_by_the_launcher(tmp_path):
     script = tmp_path / "silent.py"
     script.write_text(
         "import os\nfrom gpukit import parallel\nworld = parallel.World()\n"
         "if world.rank == 1 and world.records.claim():\n"
-        "    world.records.report('gpukit: rank 1 has failed.')\n"
+        "    world.records.report('rank 1 has failed.', 'Traceback')\n"
         "    os._exit(1)\n"
         "world.barrier()\n"
     )
-    code, text = run(2, str(script))
-    assert (code, text) == (1, "rank 1 has failed.")
+    text = io.StringIO()
+    outcome = launcher.run(2, [str(script)], output=text, errors=text)
+    assert (outcome, text.getvalue()) == ((1, "rank 1 has failed.", "Traceback"), "")
+
+
+@pytest.mark.slow
+def test_rank_that_another_launcher_started_prints_the_report_itself():
+    program = [sys.executable, "-m", "mpi4py", str(PROGRAMS / "failing.py"), "exception"]
+    command = [launcher.mpiexec(), "-n", "3", *program]
+    wide = dict(os.environ)  # without the COLUMNS that readline sets for children
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=wide)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("gpukit: ")]
+    assert re.fullmatch(rf"gpukit: {SENTENCES['exception']} All ranks were ended\.", line)
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow

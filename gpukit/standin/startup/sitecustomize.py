@@ -1,4 +1,4 @@
-"""Install the stand-in in child processes of `gpukit run` and `pytest -p gpukit.standin`.
+"""Install the stand-in in child processes of `gpukit run`, `train` and `pytest -p gpukit.standin`.
 
 Python imports a module of this name at start-up. It stands in for `numba.cuda` where the
 parent process did, then imports the next `sitecustomize` on the path.
