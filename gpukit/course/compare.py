@@ -341,11 +341,6 @@ def _among(mask: Mask, names: tuple[str, ...]) -> str:
 
 
 def _ordinal(n: int) -> str:
-    """Write a number as an ordinal; "" for 1.
-
-    >>> _ordinal(2), _ordinal(12), _ordinal(33), _ordinal(121)
-    ('second', '12th', '33rd', '121st')
-    """
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return {1: "", 2: "second", 3: "third"}.get(n, f"{n}{ending}")
 

@@ -87,6 +87,8 @@ WHERE = {
     ": element 0 of every block of 128": AT % 128 == 0,
     ": every second element, from 1 on": AT % 2 == 1,
     ": every third element, from 0 on": AT % 3 == 0,
+    ": every 12th element, from 0 on": AT % 12 == 0,
+    ": every 33rd element, from 5 on": AT % 33 == 5,
     ", scattered over elements 1 to 7": np.isin(AT, [1, 2, 7]),
 }
 
