@@ -278,11 +278,9 @@ def uninitialised_local(facts: Facts) -> Words:
         f"{facts.who} reads {facts.element}{facts.here} before it has written it, and a local "
         f"array is not zero-initialized{_unused(facts)}"
     )
-    size = facts.shape[0] if len(facts.shape) == 1 else "..."
     return message, (
-        f"initialize {facts.array}{_before(facts)}, for example with "
-        f"`for k in range({size}): {facts.array}[k] = 0`; an array that other threads fill must "
-        "be a `cuda.shared.array`"
+        f"assign a value, such as 0, to each element of {facts.array}{_before(facts)}; an array "
+        "that other threads fill must be a `cuda.shared.array`"
     )
 
 

@@ -73,8 +73,8 @@ def endless_wait(facts: Facts) -> Words:
         "changed"
     )
     return message, (
-        "release a lock inside the loop that takes it (`if cuda.atomic.cas(lock, 0, 0, 1) == 0:` "
-        "... `cuda.atomic.exch(lock, 0, 0)`), do not wait for a block with a higher index, and "
+        "release a lock inside the loop that takes it (`if cuda.atomic.cas(...) == 0:` ... "
+        "`cuda.atomic.exch(...)`), do not wait for a block with a higher index, and "
         "read a flag with an atomic: checked mode runs blocks one after the other and the threads "
         "of a block in lockstep, as a GPU may do"
     )
