@@ -194,3 +194,20 @@ def test_a_variable_assigned_before_every_read_is_no_finding(function):
 def test_a_search_that_finds_nothing_leaves_its_variable_unassigned():
     (found,) = findings_of(found_in_a_loop)
     assert (found.array, found.threads) == ("position", ((1, 0, 0),))
+
+
+def assigned_without_a_break(x, out):
+    i = cuda.grid(1)
+    for _ in range(3):
+        if x[i] > 10:
+            break
+    else:
+        v = x[i]
+    out[i] = v
+
+
+@pytest.mark.parametrize(("value", "findings"), [(1.0, 0), (20.0, 1)])
+def test_a_variable_assigned_in_the_else_of_a_loop_is_unassigned_after_a_break(value, findings):
+    kernel = cuda.jit(assigned_without_a_break)
+    report = gpukit.check(kernel)[1, N](np.full(N, value), np.zeros(N))
+    assert len(report.errors) == findings
