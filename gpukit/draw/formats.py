@@ -27,7 +27,12 @@ FORMATS = {
     "bfloat16": Format(16, 8),
     "int8": Format(8, 0, integer=True),
 }
-_FILLS = {"sign": style.ORANGE, "exponent": style.SKY, "fraction": "#66C5AB"}
+# Three fills of one grey: the hatches distinguish them, too.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "sign": {"fc": style.ORANGE, "hatch": "///"},
+    "exponent": {"fc": style.SKY, "hatch": "\\\\"},
+    "fraction": {"fc": "#66C5AB"},
+}
 LEAST_NORMAL, LEAST = (
     -14,
     -25,
@@ -51,16 +56,16 @@ def bits(value: float, *, scale: float = 1.0, title: str) -> Figure:
             pattern, held = _held(name, value, scale)
             axes.text(-0.4, row + 0.42, name, ha="right", va="center")
             for place in range(form.bits):
-                fill = _FILLS[_field(form, place)]
-                axes.add_patch(Rectangle((place, row), 1, 0.84, fc=fill, ec=style.INK, lw=0.6))
+                look = _LOOKS[_field(form, place)]
+                axes.add_patch(Rectangle((place, row), 1, 0.84, ec=style.INK, lw=0.6, **look))
                 bit = pattern >> (form.bits - 1 - place) & 1
-                axes.text(place + 0.5, row + 0.42, bit, ha="center", va="center", fontsize=9)
+                style.inside(axes, place + 0.5, row + 0.42, bit, look["fc"], fontsize=9)
             axes.text(form.bits + 0.4, row + 0.42, held, va="center")
         axes.set_xlim(-4, 44)
         axes.set_ylim(len(FORMATS), -0.1)
         axes.set_title(title)
         style.bare(axes)
-        keys = [Patch(fc=fill, ec=style.INK, label=name) for name, fill in _FILLS.items()]
+        keys = [Patch(ec=style.INK, label=name, **look) for name, look in _LOOKS.items()]
         keys[-1].set_label("fraction (int8: the integer)")
         style.legend(fig, handles=keys, ncols=3)
     return fig

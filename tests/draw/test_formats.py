@@ -38,6 +38,11 @@ def test_bits_are_those_of_the_number_in_each_format(value):
     ]
 
 
+def test_fields_of_a_format_differ_in_more_than_colour():
+    keys = draw.bits(0.1, title="t").legends[0].get_patches()
+    assert len({patch.get_hatch() for patch in keys}) == 3
+
+
 def test_bits_say_what_each_format_holds():
     assert {"0.1000000015", "0.09997558594", "0.1000976562", "2 x 0.05 = 0.1"} <= set(
         words(draw.bits(0.1, scale=0.05, title="t"))

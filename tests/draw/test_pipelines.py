@@ -64,7 +64,7 @@ def test_boxes_show_their_micro_batch_where_there_is_room():
 def test_small_boxes_have_no_number_and_the_axis_promises_none():
     axes = draw.pipeline_chart(simulate(gpipe(2, 200), 1.0, 1.0), title="t").axes[0]
     assert list(axes.texts) == []
-    assert axes.get_xlabel() == "time"
+    assert axes.get_xlabel() == "time in s"
 
 
 def test_title_says_the_idle_fraction():
@@ -87,7 +87,26 @@ def test_idle_fraction_counts_recomputation_as_work():
 def test_words_say_how_large_the_pipeline_is_and_when_it_ends():
     said = draw.pipeline_chart_in_words(TIMELINE)
     assert said.startswith("Time line of 3 stages and 4 micro-batches.")
-    assert said.endswith(f"The last operation ends at {TIMELINE.seconds:.4g}.")
+    assert said.endswith(f"The last operation ends at {TIMELINE.seconds:.4g} s.")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "order"),
+    [
+        (gpipe(4, 8), "F0 to F7, then B7 to B0"),
+        (one_f_one_b(4, 8), "F0 to F3, then B0, F4, B1, F5, B2 and so on to B7"),
+        (gpipe(2, 1), "F0, then B0"),
+    ],
+)
+def test_words_say_the_order_of_the_operations_of_the_first_stage(schedule, order):
+    said = draw.pipeline_chart_in_words(simulate(schedule, 1.0, 2.0))
+    assert f"Stage 0 runs {order}; F is" in said
+
+
+def test_kinds_of_passes_differ_in_more_than_colour():
+    figure = draw.pipeline_chart(simulate(gpipe(2, 2), 1.0, 2.0, recompute=1.0), title="t")
+    keys = figure.legends[0].get_patches()
+    assert len({patch.get_hatch() for patch in keys}) == len(keys) == 4
 
 
 @pytest.mark.parametrize("function", [draw.pipeline_chart_in_words, draw.pipeline_text])
