@@ -61,7 +61,7 @@ def simulate_blocks(
     """Return the timeline of the launches, and the blocks that each slot of the device ran.
 
     Launches of a task run in the given order. The number of a block is that of its launch within
-    its task.
+    its task, and it arrives when its launch does.
 
     >>> launches = [Launch("long", 4, 1.0), Launch("short", 1, 1.0, arrives=0.5)]
     >>> simulate_blocks(launches, slots=2)[0].waited("short").tolist()
@@ -86,7 +86,8 @@ def simulate_blocks(
             slot, end = heapq.heappop(free), now + chosen.launch.seconds
             if chosen.left == chosen.launch.blocks:
                 chosen.start = now
-            rows[slot].append(Span(chosen.launch.task, chosen.number, now, now, end))
+            named = chosen.launch.task, chosen.number
+            rows[slot].append(Span(*named, chosen.arrived, now, end))
             heapq.heappush(busy, (end, slot, chosen))
             chosen.left -= 1
             if not chosen.left:

@@ -28,8 +28,33 @@ def test_each_call_is_a_box_from_its_start_to_its_end():
 
 def test_a_wait_is_a_strip_from_arrival_to_start():
     (axes,) = draw.task_chart({"here": CALLS}, title="Two tasks").axes
-    strips = [(r.get_x(), r.get_width()) for r in axes.patches if r.get_hatch()]
+    strips = [(r.get_x(), r.get_width()) for r in axes.patches if r.get_height() < 0.5]
     assert strips == [(2, 0.5), (0.5, 1.5)]
+
+
+def test_every_arrival_has_a_mark_whether_or_not_the_launch_waits():
+    (axes,) = draw.task_chart({"here": CALLS}, title="Two tasks").axes
+    assert [line.get_xdata()[0] for line in axes.lines] == [0, 2, 0.5]
+
+
+def test_the_wait_of_a_launch_is_drawn_where_its_first_block_starts():
+    launches = [Launch("long", 4, 1.0), Launch("short", 3, 1.0, arrives=0.5)]
+    (axes,) = draw.task_chart({"": simulate_blocks(launches, slots=2)[1]}, title="Slots").axes
+    strips = [(r.get_x(), r.get_width()) for r in axes.patches if r.get_height() < 0.5]
+    assert strips == [(0.5, 1.5)] * 2
+
+
+def test_tasks_differ_in_more_than_colour():
+    figure = draw.task_chart({"here": CALLS}, title="Two tasks")
+    first, second, _wait = figure.legends[0].get_patches()
+    assert first.get_hatch() != second.get_hatch()
+
+
+@pytest.mark.parametrize(("seconds", "merged"), [(1.0, False), (0.001, True)])
+def test_the_axis_says_where_short_launches_merge(seconds, merged):
+    calls = [("a", 0, 0.0, 0.0, seconds), ("a", 1, seconds, seconds, 2.0)]
+    said = " ".join(words(draw.task_chart({"": {"a": calls}}, title="One task")))
+    assert ("adjacent short launches merge" in said) == merged
 
 
 def test_panels_share_the_axis_of_time_and_a_task_its_colour():
@@ -54,11 +79,17 @@ def test_the_slots_of_the_model_are_rows():
     assert len(boxes(axes)) == 5
 
 
-def test_words_name_each_task_its_calls_times_and_longest_wait():
+def test_words_have_the_unit_of_the_picture():
+    calls = {"a": [("a", 0, 0.0, 0.0123456, 0.25)]}
+    said = draw.task_chart_in_words({"": calls})
+    assert "from 12.3 to 250 ms, and waits for at most 12.3 ms" in said
+
+
+def test_words_name_each_task_its_launches_times_and_longest_wait():
     assert draw.task_chart_in_words({"Here": CALLS}) == (
-        "Time line of what a device runs. Here: 2 rows; training has 2 calls, from 0 to 4.5 s, "
-        "and waits for at most 0.5 s; requests has 1 call, from 2 to 2.5 s, and waits for at most "
-        "1.5 s."
+        "Time line of what a device runs. Here: 2 rows; training has 2 launches, from 0 to 4.5 s, "
+        "and waits for at most 0.5 s; requests has 1 launch, from 2 to 2.5 s, and waits for at "
+        "most 1.5 s."
     )
 
 

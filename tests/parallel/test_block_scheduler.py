@@ -66,6 +66,13 @@ def test_a_launch_without_an_arrival_arrives_when_the_one_before_it_is_done():
     assert [span.arrived for span in timeline.rows["a"]] == [0, 2]
 
 
+def test_a_block_arrives_when_its_launch_does():
+    launches = [Launch("long", 4, 1.0), Launch("short", 3, 1.0, arrives=0.5)]
+    _, slots = simulate_blocks(launches, slots=2)
+    arrived = {(span.task, span.arrived) for row in slots.values() for span in row}
+    assert arrived == {("long", 0), ("short", 0.5)}
+
+
 @settings(max_examples=80, deadline=None)
 @given(LAUNCHES, st.integers(1, 9))
 def test_every_block_runs_once_in_a_slot_that_is_free(launches, slots):
