@@ -29,9 +29,12 @@ _PARTS = {
     "optimizer state": ("#66C5AB", ".."),
     "activations": (style.YELLOW, "\\\\"),
 }
+_BAND: dict[str, Any] = {"alpha": 0.14, "lw": 0}
 _HIDDEN: dict[str, Any] = {"fc": "#E8C3AC", "ec": style.INK, "hatch": "///", "lw": 0.7}
 _EXPOSED: dict[str, Any] = {"fc": style.VERMILLION, "ec": style.INK, "lw": 0.7}
 _COMPUTE: dict[str, Any] = {"fc": style.SKY, "ec": style.INK, "lw": 0.7}
+_WITHIN: dict[str, Any] = {"fc": style.SKY, "ec": style.INK, "lw": 0.9}
+_OUTSIDE: dict[str, Any] = {"fc": style.ORANGE, "ec": style.INK, "lw": 0.9, "hatch": "///"}
 
 
 # ---- scaling -------------------------------------------------------------------------------------
@@ -42,9 +45,10 @@ def scaling_curve(
 ) -> Figure:
     """Draw efficiencies over numbers of devices: predictions as bands, published figures as marks.
 
-    A prediction is (devices, low, high), a published series (devices, efficiencies). The efficiency
-    is 1 where devices double the speed whenever they double. `marks` says what the figures are, if
-    they are not published: "measured".
+    A prediction is (devices, low, high), without overlap of computation and communication and with
+    full overlap; a published series is (devices, efficiencies). The efficiency is 1 where devices
+    double the speed whenever they double. `marks` says what the figures are, if they are not
+    published: "measured".
     """
     _some("scaling_curve", predictions, len(LOOKS))
     with style.house():
@@ -52,11 +56,10 @@ def scaling_curve(
         looks = dict(zip(dict.fromkeys([*predictions, *published]), cycle(LOOKS)))
         for name, (devices, low, high) in predictions.items():
             colour, dashes, _ = looks[name]
-            same = np.allclose(low, high)
             axes.plot(devices, high, color=colour, ls=dashes, lw=2, label=f"{name}, model")
-            if not same:
+            if not np.allclose(low, high):
                 axes.plot(devices, low, color=colour, ls=dashes, lw=2)
-                axes.fill_between(devices, low, high, color=colour, alpha=0.14, lw=0)
+                axes.fill_between(devices, low, high, color=colour, **_BAND)
         for name, (devices, values) in published.items():
             colour, _, mark = looks[name]
             axes.plot(
@@ -81,7 +84,11 @@ def scaling_curve(
         axes.set_xlabel("devices")
         axes.set_ylabel("efficiency")
         axes.grid(alpha=0.3)
-        style.legend(fig, fontsize=10, handlelength=3.2, ncols=2)
+        keys, names = axes.get_legend_handles_labels()
+        if axes.collections:
+            keys.append(Patch(fc=style.INK, **_BAND))
+            names.append("band: no overlap to full overlap")
+        style.legend(fig, handles=keys, labels=names, fontsize=10, handlelength=3.2, ncols=2)
     return fig
 
 
@@ -97,11 +104,14 @@ def scaling_curve_in_words(
             else f"{low[-1]:.0%} to {high[-1]:.0%}"
         )
         words += f" The model predicts {ends} for {name} on {devices[-1]:,} devices"
-        if name in published:
-            there, values = published[name]
-            words += f"; {marks}: {values[-1]:.0%} on {there[-1]:,}"
-        words += "."
+        words += f"; {marks}: {_points(*published[name])}." if name in published else "."
+    for name in (name for name in published if name not in predictions):
+        words += f" {name}, {marks}: {_points(*published[name])}."
     return words
+
+
+def _points(devices: Sequence[int], values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.0%} on {n:,}" for n, value in zip(devices, values, strict=True))
 
 
 def published_bars(figures: Mapping[str, tuple[float, float, float]], *, title: str) -> Figure:
@@ -114,9 +124,7 @@ def published_bars(figures: Mapping[str, tuple[float, float, float]], *, title: 
     with style.house():
         fig, axes = style.figure(9.0, 0.34 * len(figures) + 1.6)
         for row, (published, low, high) in enumerate(figures.values()):
-            inside = low <= published <= high
-            fill = style.SKY if inside else style.ORANGE
-            look: dict[str, Any] = {"fc": fill, "ec": style.INK, "lw": 0.9}
+            look = _WITHIN if low <= published <= high else _OUTSIDE
             wide = max((high - low) / published, 0.008)
             axes.add_patch(Rectangle((low / published, row - 0.3), wide, 0.6, **look))
         axes.axvline(1, color=style.INK, lw=1.4, ls="--", zorder=0)
@@ -130,8 +138,8 @@ def published_bars(figures: Mapping[str, tuple[float, float, float]], *, title: 
         axes.set_xlabel("prediction over published figure")
         axes.set_title(title)
         keys = [
-            Patch(fc=style.SKY, ec=style.INK, label="figure in the range of the model"),
-            Patch(fc=style.ORANGE, ec=style.INK, label="outside it"),
+            Patch(label="figure in the range of the model", **_WITHIN),
+            Patch(label="outside it", **_OUTSIDE),
         ]
         style.legend(fig, handles=keys, ncols=2)
     return fig
@@ -156,12 +164,13 @@ def step_bars(steps: Steps, *, title: str) -> Figure:
     """Draw a bar per step: computation, and after it the communication that nothing hides.
 
     A step is (compute, communication, exposed), all in seconds; the communication that runs during
-    the computation is a thin bar inside.
+    the computation is a thin bar inside, of which only the length is meant: the time of the step
+    does not depend on when it runs.
     """
     _some("step_bars", steps)
     with style.house():
         fig, axes = style.figure(9.0, 0.5 * len(steps) + 1.8)
-        unit, name = _unit(max(compute + exposed for compute, _, exposed in steps.values()))
+        unit, name = _unit(_longest(steps))
         for row, (compute, communication, exposed) in enumerate(steps.values()):
             hidden = communication - exposed
             axes.add_patch(Rectangle((0, row - 0.36), compute / unit, 0.72, **_COMPUTE))
@@ -176,12 +185,12 @@ def step_bars(steps: Steps, *, title: str) -> Figure:
             axes.annotate(
                 f"{share:.0%}", (end, row), (6, 0), textcoords="offset points", va="center"
             )
-        _bar_axes(axes, list(steps), max(c + e for c, _, e in steps.values()) / unit)
+        _bar_axes(axes, list(steps), _longest(steps) / unit)
         axes.set_xlabel(f"time of a step in {name}; the percentage is that of computation")
         axes.set_title(title)
         keys = [
             Patch(label="computation", **_COMPUTE),
-            Patch(label="communication, hidden", **_HIDDEN),
+            Patch(label="communication, hidden (length only)", **_HIDDEN),
             Patch(label="communication, exposed", **_EXPOSED),
         ]
         style.legend(fig, handles=keys, ncols=3)
@@ -190,12 +199,18 @@ def step_bars(steps: Steps, *, title: str) -> Figure:
 
 def step_bars_in_words(steps: Steps) -> str:
     """Say what `step_bars` draws, for its alt text."""
+    unit, times = _unit(_longest(steps))
     found = [
-        f"{name}: {compute / (compute + exposed):.0%} of {compute + exposed:.3g} s is computation, "
-        f"{exposed:.3g} of {communication:.3g} s of communication is exposed"
+        f"{name}: {compute / (compute + exposed):.0%} of {(compute + exposed) / unit:.3g} {times} "
+        f"is computation, {exposed / unit:.3g} of {communication / unit:.3g} {times} of "
+        "communication is exposed"
         for name, (compute, communication, exposed) in steps.items()
     ]
     return f"Time of a step. {'; '.join(found)}."
+
+
+def _longest(steps: Steps) -> float:
+    return max(compute + exposed for compute, _, exposed in steps.values())
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -218,34 +233,36 @@ def memory_bars(memories: Memories, *, title: str, limit: float | None = None) -
                 axes.add_patch(Rectangle((left, row - 0.36), size / unit, 0.72, **look))
                 left += size / unit
             over = limit is not None and left * unit > limit
-            words = f"{left:.3g}" + (" does not fit" if over else "")
+            words = f"{left:.3g} {name}" + (": does not fit" if over else "")
             box = {"fc": style.PAPER, "ec": "none", "pad": 1}  # in front of the line of the limit
             axes.annotate(
                 words, (left, row), (6, 0), textcoords="offset points", va="center", bbox=box
             )
-        _bar_axes(axes, list(memories), most / unit)
-        if limit is not None:
-            axes.axvline(limit / unit, color=style.INK, lw=1.6, ls="--", zorder=2.5)
+        _bar_axes(axes, list(memories), 1.12 * most / unit)
         axes.set_xlabel(f"{name} per rank")
         axes.set_title(title)
-        keys = [
+        keys: list[Any] = [
             Patch(fc=fill, ec=style.INK, lw=0.7, hatch=hatch, label=part)
             for part, (fill, hatch) in _PARTS.items()
         ]
-        style.legend(fig, handles=keys, ncols=4)
+        if limit is not None:
+            label = f"memory of a device: {limit / unit:.3g} {name}"
+            mark: Any = {"color": style.INK, "lw": 1.6, "ls": "--"}
+            keys.append(axes.axvline(limit / unit, zorder=2.5, label=label, **mark))
+        style.legend(fig, handles=keys, ncols=3, handlelength=2.6)
     return fig
 
 
 def memory_bars_in_words(memories: Memories, limit: float | None = None) -> str:
     """Say what `memory_bars` draws, for its alt text."""
-    unit, name = _bytes(max(sum(parts) for parts in memories.values()))
+    unit, name = _bytes(max(*(sum(parts) for parts in memories.values()), limit or 0))
     found = []
     for rank, parts in memories.items():
         sizes = zip(_PARTS, parts, strict=True)
         each = ", ".join(f"{size / unit:.3g} of {part}" for part, size in sizes)
-        found.append(f"{rank}: {sum(parts) / unit:.3g} ({each})")
-    words = f"Memory per rank in {name}. {'; '.join(found)}."
-    return words + (f" A device has {limit / unit:.3g}." if limit else "")
+        found.append(f"{rank}: {sum(parts) / unit:.3g} {name} ({each})")
+    words = f"Memory per rank. {'; '.join(found)}."
+    return words + (f" A device has {limit / unit:.3g} {name}." if limit else "")
 
 
 # ---- shared --------------------------------------------------------------------------------------

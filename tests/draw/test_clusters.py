@@ -54,13 +54,21 @@ def test_range_is_filled_and_one_value_is_not():
 def test_every_curve_and_every_figure_is_in_the_key():
     figure = draw.scaling_curve(PREDICTIONS, PUBLISHED, title="t")
     keys = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-    assert keys == ["A, model", "B, model", "A, published"]
+    assert keys == ["A, model", "B, model", "A, published", "band: no overlap to full overlap"]
 
 
 def test_words_compare_the_prediction_with_the_figure():
     said = draw.scaling_curve_in_words(PREDICTIONS, PUBLISHED)
     assert "70% to 90% for A on 32 devices; published: 75% on 32." in said
     assert "80% for B on 4 devices." in said
+
+
+def test_words_list_every_published_figure():
+    said = draw.scaling_curve_in_words(PREDICTIONS, {"A": ([8, 16, 32], [0.9, 0.8, 0.75])})
+    assert "published: 90% on 8, 80% on 16, 75% on 32." in said
+    assert "C, published: 50% on 2." in draw.scaling_curve_in_words(
+        PREDICTIONS, {"C": ([2], [0.5])}
+    )
 
 
 def test_no_curve_at_all_is_refused():
@@ -79,10 +87,11 @@ def test_bar_is_the_range_over_the_published_figure():
     assert found[2][1] == 1.25
 
 
-def test_figure_outside_the_range_has_another_colour():
+def test_figure_outside_the_range_has_another_colour_and_hatch():
     patches = draw.published_bars(FIGURES, title="t").axes[0].patches
-    colours = [patch.get_facecolor() for patch in patches]
-    assert colours[0] != colours[1] == colours[2]
+    looks = [(patch.get_facecolor(), patch.get_hatch()) for patch in patches]
+    assert looks[0] != looks[1] == looks[2]
+    assert looks[0][1] != looks[1][1]
 
 
 def test_words_count_the_figures_in_range():
@@ -122,6 +131,10 @@ def test_words_say_how_much_communication_is_exposed():
     assert "overlap: 50% of 6 s is computation, 3 of 4 s of communication is exposed" in said
 
 
+def test_words_have_the_unit_of_the_picture():
+    assert "50% of 6 ms is computation" in draw.step_bars_in_words({"a": (3e-3, 4e-3, 3e-3)})
+
+
 # ---- memory --------------------------------------------------------------------------------------
 
 
@@ -135,8 +148,9 @@ def test_parts_of_a_bar_follow_one_another():
 
 def test_rank_that_exceeds_the_device_says_so():
     said = words(draw.memory_bars(MEMORIES, title="t", limit=20e9))
-    assert "24 does not fit" in said
-    assert "17" in said
+    assert "24 GB: does not fit" in said
+    assert "17 GB" in said
+    assert "memory of a device: 20 GB" in said
 
 
 def test_parts_differ_in_more_than_colour():
@@ -148,9 +162,10 @@ def test_parts_differ_in_more_than_colour():
 def test_words_say_every_part_and_the_limit():
     said = draw.memory_bars_in_words(MEMORIES, limit=20e9)
     assert (
-        "one: 24 (4 of parameters, 4 of gradients, 8 of optimizer state, 8 of activations)" in said
+        "one: 24 GB (4 of parameters, 4 of gradients, 8 of optimizer state, 8 of activations)"
+        in said
     )
-    assert said.endswith("A device has 20.")
+    assert said.endswith("A device has 20 GB.")
 
 
 @pytest.mark.parametrize(
