@@ -315,9 +315,10 @@ def _lanes(axis: Any, title: str, matrix: Ints, chosen: int) -> None:
 
 
 def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figure:
-    """Draw how many bytes each kernel moves, and the minimum.
+    """Draw how many bytes each kernel moves, and the minimum: each element moved once.
 
-    The axis is logarithmic only where the maximum is more than _WIDE times the least.
+    Bars on a linear axis; where the maximum is more than _WIDE times the minimum, points on a
+    logarithmic one, on which lengths mean nothing.
     """
     most = max(count for _, count in rows)
     log = most > _WIDE * least
@@ -325,37 +326,41 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         fig, axes = style.figure(8.6, 0.5 * len(rows) + 1.6)
         axes.set_xscale("log" if log else "linear")
         for y, (_, count) in enumerate(rows):
-            axes.barh(y, count, height=0.66, color=style.SKY, edgecolor=style.INK)
-            ratio = count / least
-            factor = f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
-            times = "once" if count == least else factor
-            axes.annotate(
-                f"{count:,} bytes, {times}",
-                (count, y),
-                (6, 0),
-                va="center",
-                textcoords="offset points",
-                fontsize=10,
-            )
+            if log:
+                axes.plot(count, y, "o", ms=11, color=style.SKY, mec=style.INK)
+            else:
+                axes.barh(y, count, height=0.66, color=style.SKY, edgecolor=style.INK)
+            place: Any = {"xytext": (10 if log else 6, 0), "textcoords": "offset points"}
+            axes.annotate(_moved(count, least), (count, y), va="center", fontsize=10, **place)
         axes.axvline(least, color=style.VERMILLION, lw=2)
-        axes.text(
-            least,
-            -0.62,
-            f" each element read and written once: {least:,}",
-            ha="left",
-            va="bottom",
-            fontsize=10,
-            color=style.INK,
-        )
-        axes.set_yticks(range(len(rows)), [name for name, _ in rows])
-        axes.set_ylim(len(rows) - 0.4, -1.2)
-        axes.tick_params(axis="y", length=0)
-        axes.tick_params(axis="x", which="minor", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlim(least / 2 if log else 0, most * (12 if log else 1.5))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+        words = f" each element moved once: {least:,} bytes"
+        axes.text(least, -0.62, words, ha="left", va="bottom", fontsize=10)
+        _byte_axes(axes, [name for name, _ in rows])
+        room = (most / least) ** 0.8 if log else 1.7  # for the words beside the last mark
+        axes.set_xlim(least / 2 if log else 0, most * room)
         axes.xaxis.set_major_locator(LogLocator() if log else MaxNLocator(5))
-        marks = "; each mark is ten times the one before" if log else ""
-        axes.set_xlabel(f"bytes moved, as warps request them{marks}")
+        axes.set_xlabel(f"bytes moved{', logarithmic axis' if log else ''}")
         axes.set_title(title)
     return fig
+
+
+def _moved(count: int, least: int) -> str:
+    """Return a number of bytes, and how many times the minimum it is.
+
+    >>> _moved(4000, 1000), _moved(1000, 1000)
+    ('4,000 bytes, 4 times the minimum', '1,000 bytes, the minimum')
+    """
+    if count == least:
+        return f"{count:,} bytes, the minimum"
+    ratio = count / least
+    times = f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
+    return f"{count:,} bytes, {times} times the minimum"
+
+
+def _byte_axes(axes: Any, names: list[str]) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -1.2)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", which="minor", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))

@@ -55,7 +55,8 @@ def test_bytes_are_labelled_with_their_ratio_to_the_minimum():
 
 def test_large_ratios_are_written_without_an_exponent():
     shown = words(draw.bytes_moved([("a", 1_234_000), ("b", 1000)], 1000, "Bytes"))
-    assert "1,234,000 bytes, 1,234 times" in shown
+    assert "1,234,000 bytes, 1,234 times the minimum" in shown
+    assert "1,000 bytes, the minimum" in shown
 
 
 def test_only_the_chosen_lane_is_bold():
@@ -78,5 +79,9 @@ def test_too_many_results_to_draw_are_rejected(wrong):
 
 @pytest.mark.parametrize(("most", "scale"), [(40_000, "linear"), (41_000, "log")])
 def test_bytes_have_a_logarithmic_axis_only_for_large_ratios(most, scale):
-    figure = draw.bytes_moved([("one", most), ("two", 1000)], 1000, "Bytes")
-    assert figure.axes[0].get_xscale() == scale
+    axes = draw.bytes_moved([("one", most), ("two", 1000)], 1000, "Bytes").axes[0]
+    assert axes.get_xscale() == scale
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    lengths = [bar.get_width() for bar in axes.patches]
+    assert [*points, *lengths] == [most, 1000]
+    assert bool(points) == (scale == "log")
