@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator
 
@@ -15,6 +16,7 @@ from gpukit.draw.pictures import MISSING
 from gpukit.draw.throughput import LOOKS
 
 _LEVELS = 12
+_MISSING: dict[str, Any] = {"fc": MISSING, "ec": style.INK, "hatch": "//", "lw": 0}
 
 
 def paths(
@@ -22,7 +24,8 @@ def paths(
 ) -> Figure:
     """Draw contour lines, and each track (steps, 2) of points (x, y) over them.
 
-    `height` (len(y), len(x)) is above 0; contours are at equal ratios. A cross marks its minimum.
+    `height` (len(y), len(x)) is the loss, above 0; contours are at equal ratios. A cross marks its
+    minimum, a large mark the end of each track; the longest track is drawn first, below the others.
     Raises ValueError for more tracks than are distinguishable.
     """
     if not 0 < len(tracks) <= len(LOOKS):
@@ -36,17 +39,38 @@ def paths(
     with style.house():
         fig, axes = style.figure(8.4, 5.4 + 0.22 * len(tracks))
         axes.contour(x, y, height, levels=levels, colors=style.FAINT, linewidths=0.8)
-        for (name, track), (colour, dashes, mark) in zip(tracks.items(), LOOKS, strict=False):
-            across, down = np.asarray(track).T
-            axes.plot(across, down, color=colour, ls=dashes, lw=1.6, marker=mark, ms=4, label=name)
+        looks = zip(tracks.items(), LOOKS, strict=False)
+        for (name, track), look in sorted(looks, key=lambda pair: -_length(pair[0][1])):
+            _path(axes, name, np.asarray(track), look)
         axes.plot(x[col], y[row], "x", color=style.INK, ms=12, mew=2.5)
         axes.set_xlim(x[0], x[-1])
         axes.set_ylim(y[0], y[-1])
         axes.set_title(title)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
-        style.legend(fig, fontsize=10, handlelength=4)
+        style.legend(fig, handles=_keys(axes, tracks), fontsize=10, handlelength=4, ncols=2)
     return fig
+
+
+def _length(track: Any) -> float:
+    return float(np.linalg.norm(np.diff(np.asarray(track), axis=0), axis=1).sum())
+
+
+def _path(axes: Any, name: str, track: Any, look: tuple[str, Any, str]) -> None:
+    colour, dashes, mark = look
+    axes.plot(*track.T, color=colour, ls=dashes, lw=1.6, marker=mark, ms=4, label=name)
+    axes.plot(*track[-1], color=colour, marker=mark, ms=10, mec=style.INK, label="_end")
+
+
+def _keys(axes: Any, tracks: Mapping[str, Any]) -> list[Any]:
+    """Return the entries of the legend, the tracks in the order in which they are given."""
+    drawn = {line.get_label(): line for line in axes.lines}
+    mark: Any = {"marker": "o", "ms": 10, "ls": "", "mfc": style.FAINT, "mec": style.INK}
+    return [
+        *(drawn[name] for name in tracks),
+        Line2D([], [], label="large mark: end of the path", **mark),
+        Line2D([], [], color=style.FAINT, lw=0.8, label="lines of equal loss"),
+    ]
 
 
 def field(
@@ -62,12 +86,12 @@ def field(
 ) -> Figure:
     """Draw values (rows, cols) over two axes, row 0 lowest, each axis from its first to its last.
 
-    The scale is logarithmic. `missing` says what NaN means, which has its own colour.
+    The scale is logarithmic. `missing` says what NaN means, which is hatched.
     """
     values = np.asarray(values)
     with style.house():
         fig, axes = style.figure(8.4, 5.0)
-        axes.set_facecolor(MISSING)
+        axes.patch.set(**_MISSING)  # shows where values are missing
         drawn = axes.imshow(
             values,
             origin="lower",
@@ -83,8 +107,7 @@ def field(
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         if missing and np.isnan(values).any():
-            patch = Patch(facecolor=MISSING, edgecolor=style.INK, label=missing)
-            style.legend(fig, handles=[patch], fontsize=10)
+            style.legend(fig, handles=[Patch(label=missing, **_MISSING)], fontsize=10)
     return fig
 
 

@@ -21,13 +21,25 @@ def test_paths_pass_through_their_points():
 
 
 def test_paths_are_distinguishable_without_colour():
-    *tracks, _ = drawn(6).axes[0].lines
+    tracks = [line for line in drawn(6).axes[0].lines if len(line.get_xdata()) > 1]
     assert len({(str(t._dash_pattern), t.get_marker()) for t in tracks}) == 6
 
 
 def test_every_path_is_named_in_the_legend():
     keys = [text.get_text() for legend in drawn().legends for text in legend.get_texts()]
-    assert keys == ["rule 0", "rule 1"]
+    assert keys == ["rule 0", "rule 1", "large mark: end of the path", "lines of equal loss"]
+
+
+def test_a_large_mark_is_the_end_of_each_path():
+    marks = [line for line in drawn().axes[0].lines if line.get_markersize() == 10]
+    assert [mark.get_xydata().tolist() for mark in marks] == [[[1, 0.25]]] * 2
+
+
+def test_the_longest_path_is_drawn_first():
+    tracks = {"short": [(0, 0), (0.1, 0)], "long": [(0, 0), (1, 0)]}
+    figure = draw.paths(X, Y, HEIGHT, tracks, title="t", xlabel="a", ylabel="b")
+    assert figure.axes[0].lines[0].get_label() == "long"
+    assert figure.legends[0].get_texts()[0].get_text() == "short"
 
 
 def test_a_cross_marks_the_minimum():
@@ -63,6 +75,7 @@ def test_field_labels_missing_values():
     assert legend.get_texts()[0].get_text() == "never"
     assert legend.get_patches()[0].get_facecolor()[:3] == figure.axes[0].get_facecolor()[:3]
     assert figure.axes[0].get_facecolor()[:3] != to_rgb("white")
+    assert figure.axes[0].patch.get_hatch() == legend.get_patches()[0].get_hatch() == "//"
 
 
 def test_field_without_missing_values_has_no_label():
