@@ -58,7 +58,7 @@ class LiveLoss:
 def loss_curve(
     losses: Any, accuracies: Sequence[float] = (), *, steps: int | None = None, title: str
 ) -> Figure:
-    """Draw the loss of each step, with the mean of the last ten, and the accuracy of each epoch.
+    """Draw the loss of each step, with the mean of the last 10, and the accuracy of each epoch.
 
     The axis extends to `steps`, the total number of steps.
     """
@@ -75,7 +75,7 @@ def loss_curve(
             color=style.BLUE,
             lw=2,
             ls="--",
-            label="mean of the last ten",
+            label="mean of the last 10 steps",
         )
         left.set_xlim(0, steps + 1)
         left.set_ylim(bottom=0)
@@ -99,10 +99,11 @@ def loss_curve_in_words(history: Any) -> str:
     """Say what `loss_curve` draws of an `nn.History`, for its alt text."""
     losses = history.losses
     words = f"Loss of {len(losses):,} of {history.steps:,} steps, from {losses[0]:.2f} "
-    words += f"to {np.mean(losses[-10:]):.2g}, the mean of the last ten."
+    words += f"to {np.mean(losses[-10:]):.2g}, the mean of the last 10 steps."
     if history.accuracies:
         first, last = history.accuracies[0], history.accuracies[-1]
-        words += f" Accuracy {100 * first:.1f} % after the first epoch, {100 * last:.1f} % now."
+        when = "at the end" if history.ended else "now"
+        words += f" Accuracy {100 * first:.1f} % after the first epoch, {100 * last:.1f} % {when}."
     if history.stopped:
         words += f" The training was {_stopped_in_words(history)}."
     return words
@@ -154,12 +155,13 @@ def grid(
     marked: Collection[int] = (),
     signed: bool = False,
     side: float = 0.9,
+    bar: str = "weight",
 ) -> Figure:
     """Draw small images (N, H, W), or (N, H, W, 3) in colour from 0 to 1, in rows of `cols`.
 
-    All share one grey scale; with `signed` it is blue for negative values and red for positive
-    ones, with a colour bar. `words` are written above them, and those whose indices are `marked`
-    have a border.
+    All share one grey scale; with `signed` it is blue with dashes for negative values and red for
+    positive ones, with a colour bar that `bar` names. `words` are written above them, and those
+    whose indices are `marked` have a border.
     """
     pictures = np.asarray(pictures)
     if pictures.ndim not in (3, 4) or not pictures.size:
@@ -208,6 +210,17 @@ def grid(
                     )
                 )
         if signed:
-            fig.colorbar(drawn, ax=axes, shrink=0.9)
+            fig.colorbar(drawn, ax=axes, shrink=0.9, label=bar)
+            _signs(fig, axes, pictures, most, side)
         fig.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=13)
     return fig
+
+
+def _signs(fig: Figure, axes: Any, pictures: Any, most: float, side: float) -> None:
+    points = 72 * side / max(pictures.shape[1:3])
+    drawn = [
+        style.dashes(axis, picture, most, points)
+        for axis, picture in zip(axes.flat, pictures, strict=False)
+    ]
+    if any(drawn):
+        style.legend(fig, handles=[style.dash_key()], fontsize=10)

@@ -1,4 +1,4 @@
-"""Sequences: the state of a recurrent network per time step, and which steps wait for others."""
+"""Sequences: the state of a recurrent network per time step, and which steps depend on others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from gpukit.draw import style
 
-_ROW, _LEAST = 0.12, 0.7  # inches
+_ROW, _LEAST, _WIDE = 0.12, 0.7, 6.6  # inches: a row, all rows, all columns
 _BOX = 0.62
 MOST_BOXES = 8
 
@@ -19,8 +19,8 @@ def over_time(*pairs: Any, title: str, xlabel: str = "step") -> Figure:
     """Draw matrices (rows, steps) below each other, time to the right: each argument is a title and
     a matrix.
 
-    Each has a scale of its own. With negative values, white is 0, orange below and purple
-    above; otherwise the scale begins at 0.
+    Each has a scale of its own. With negative values, white is 0, orange with a dash below and
+    purple above; otherwise the scale begins at 0.
     """
     tables = [(name, np.asarray(values)) for name, values in pairs]
     steps = {values.shape[-1] for _, values in tables if values.ndim == 2}
@@ -41,29 +41,35 @@ def over_time(*pairs: Any, title: str, xlabel: str = "step") -> Figure:
             sharex=True,
             height_ratios=high,
         )
-        for axis, (name, values) in zip(axes[:, 0], tables, strict=True):
-            most = float(np.abs(values).max()) or 1.0
-            signed = float(values.min()) < 0
-            drawn = axis.imshow(
-                values,
-                aspect="auto",
-                interpolation="nearest",
-                cmap="PuOr" if signed else None,
-                vmin=-most if signed else 0,
-                vmax=most,
-            )
-            axis.set_title(name, fontsize=11, fontweight="normal")
-            axis.set_yticks([])
-            fig.colorbar(
-                drawn,
-                ax=axis,
-                aspect=8,
-                ticks=[-most, 0, most] if signed else [0, most],
-                format="%.2g",
-            )
+        signs = [
+            _matrix(fig, axis, name, values)
+            for axis, (name, values) in zip(axes[:, 0], tables, strict=True)
+        ]
         axes[-1, 0].set_xlabel(xlabel)
         fig.suptitle(title, fontweight="bold", fontsize=13, x=0.01, ha="left")
+        if any(signs):
+            style.legend(fig, handles=[style.dash_key()], fontsize=10)
     return fig
+
+
+def _matrix(fig: Figure, axis: Any, name: str, values: Any) -> bool:
+    """Draw a matrix and its colour bar; return whether negative values have dashes."""
+    most = float(np.abs(values).max()) or 1.0
+    signed = float(values.min()) < 0
+    drawn = axis.imshow(
+        values,
+        aspect="auto",
+        interpolation="nearest",
+        cmap="PuOr" if signed else None,
+        vmin=-most if signed else 0,
+        vmax=most,
+    )
+    axis.set_title(name, fontsize=11, fontweight="normal")
+    axis.set_yticks([])
+    ticks = [-most, 0, most] if signed else [0, most]
+    fig.colorbar(drawn, ax=axis, aspect=8, ticks=ticks, format="%.2g")
+    side = 72 * min(max(_LEAST / len(values), _ROW), _WIDE / values.shape[1])
+    return signed and style.dashes(axis, values, most, side)
 
 
 def unrolled(steps: int = 6, samples: int = 3, *, together: int = 2) -> Figure:
@@ -120,6 +126,6 @@ def unrolled(steps: int = 6, samples: int = 3, *, together: int = 2) -> Figure:
         axes.set_xlim(-1.3, steps - 1 + _BOX + 0.2)
         axes.set_ylim(samples + 0.25, -0.65)
         axes.set_aspect("equal")
-        axes.set_title("What waits for what")
+        axes.set_title("Dependencies between time steps")
         style.bare(axes)
     return fig

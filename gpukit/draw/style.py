@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 # Okabe and Ito's colours, which colour-blind readers can distinguish. None is the only cue: the
 # pictures also write numbers, draw borders or hatch.
@@ -23,6 +25,8 @@ FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#B7A6E8"
 INK, PAPER, FAINT = "#222222", "#F8F8F6", "#8A8A8A"
 
 LEAST_ALT = 20
+PALE = 0.05  # of the largest magnitude: signs of smaller values are not marked
+_LEAST_CELL = 5.0  # points
 _DPI = 132
 _SHOWN_DPI = 88
 _MARGIN = 0.18  # inches of background around the drawing
@@ -86,6 +90,29 @@ def inside(axes: Any, x: float, y: float, words: object, fill: str, **how: Any) 
     """Write in the middle of a box of this fill, so that no hatch runs through the words."""
     behind = {"fc": fill, "ec": "none", "pad": 1.8}
     axes.text(x, y, words, ha="center", va="center", bbox=behind, **how)
+
+
+def dashes(axes: Any, values: Any, most: float, points: float) -> bool:
+    """Write a dash into the cells of an image that are below -`PALE` * most; return whether it did.
+
+    The scale is from -most to most, dark at both ends: in grey nothing else has the sign. Cells of
+    a side of fewer than 5 `points` stay empty.
+    """
+    values = np.asarray(values)
+    below = values < -PALE * most
+    if points < _LEAST_CELL or not below.any():
+        return False
+    dark = values < -0.55 * most
+    for cells, colour in ((below & ~dark, INK), (below & dark, PAPER)):
+        rows, cols = np.nonzero(cells)
+        axes.plot(cols, rows, ls="", marker="_", ms=min(0.55 * points, 9), mew=1.3, color=colour)
+    return True
+
+
+def dash_key() -> Line2D:
+    """Return the entry of a legend for `dashes`."""
+    mark: Any = {"marker": "_", "ms": 8, "mew": 1.3, "ls": "", "color": INK}
+    return Line2D([], [], label=f"negative, by more than {PALE:.0%} of the scale", **mark)
 
 
 class Picture:

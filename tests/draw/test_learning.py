@@ -110,6 +110,11 @@ def test_text_of_the_loss_curve_has_the_accuracies():
     assert "Accuracy 50.0 % after the first epoch, 75.0 % now." in words
 
 
+def test_text_of_a_finished_training_says_at_the_end():
+    words = draw.loss_curve_in_words(history(epochs=1, accuracies=[0.5]))
+    assert "50.0 % at the end." in words
+
+
 def test_confusion_marks_mistakes_by_more_than_colour():
     axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
     widths = {
@@ -148,6 +153,25 @@ def test_image_grid_uses_one_colour_scale():
 def test_signed_image_grid_has_0_in_the_middle_of_the_scale():
     figure = draw.grid(np.array([[[-1.0, 3.0]]]), title="t", signed=True)
     assert figure.axes[0].images[0].get_clim() == (-3, 3)
+
+
+def marked_cells(axes):
+    return sorted((int(y), int(x)) for line in axes.lines for x, y in line.get_xydata())
+
+
+def test_negative_cells_of_a_signed_image_grid_have_dashes_and_its_colour_bar_a_name():
+    figure = draw.grid(np.array([[[-1.0, 3.0], [0, -3]]]), title="t", signed=True)
+    assert marked_cells(figure.axes[0]) == [(0, 0), (1, 1)]
+    assert figure.axes[1].get_ylabel() == "weight"
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "negative, by more than 5% of the scale"
+    ]
+
+
+@pytest.mark.parametrize("side", [13, 28])
+def test_cells_that_are_too_small_for_a_dash_have_none(side):
+    figure = draw.grid(-np.ones((1, side, side)), title="t", signed=True)
+    assert (marked_cells(figure.axes[0]), figure.legends) == ([], [])
 
 
 def test_image_grid_keeps_rgb_values():

@@ -27,6 +27,18 @@ def test_white_is_zero_for_numbers_of_both_signs():
     assert np.allclose(image.cmap(0.5)[:3], 0.97, atol=0.02)
 
 
+def test_negative_numbers_have_dashes_unless_they_are_pale():
+    figure = drawn(np.array([[-3.0, 1], [2, -0.1]]))
+    dashes = [tuple(p) for line in figure.axes[0].lines for p in line.get_xydata()]
+    assert dashes == [(0, 0)]
+    assert len(figure.legends) == 1
+
+
+def test_positive_numbers_have_no_dashes():
+    figure = drawn(np.array([[3.0, 1], [2, 0.1]]))
+    assert (list(figure.axes[0].lines), figure.legends) == ([], [])
+
+
 def test_scale_of_positive_numbers_begins_at_zero():
     (image,) = images(drawn(np.array([[0.4, 0.8]])))
     assert image.get_clim() == (0, 0.8)
