@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gpukit.draw import style
 
@@ -24,6 +24,8 @@ LOOKS = (
 )
 _MARKS = 8
 _LEAST_SIDE = 0.02
+_FEW = 1200  # the ratio of the ends of a logarithmic axis below which 2 and 5 have labels, too
+_LEAST_PLAIN = 0.9e-4  # an axis that begins lower has powers of ten as labels below 1
 
 
 def areas(quantities: Mapping[str, float], *, title: str) -> Figure:
@@ -58,11 +60,20 @@ def areas(quantities: Mapping[str, float], *, title: str) -> Figure:
 
 
 def lines(
-    x: Any, series: Mapping[str, Any], *, title: str, xlabel: str, ylabel: str, log: str = ""
+    x: Any,
+    series: Mapping[str, Any],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    log: str = "",
+    baseline: str = "",
 ) -> Figure:
     """Draw each series over x, with a legend below; `log` names the logarithmic axes, as in "xy".
 
-    A dotted line marks 1 on a logarithmic y axis, 0 on another one, where the series reach it.
+    `baseline` is the name of a dotted line at y = 1, drawn where it is given. Series whose values
+    are all equal are levels: lines without markers, behind the others. A y axis that is not
+    logarithmic has a dotted line at 0 where the series reach below it.
     """
     if not 0 < len(series) <= len(LOOKS):
         raise ValueError(
@@ -71,27 +82,17 @@ def lines(
         )
     with style.house():
         fig, axes = style.figure(8.4, 4.6 + 0.22 * len(series))
-        for (name, values), (colour, dashes, mark) in zip(series.items(), cycle(LOOKS)):
-            axes.plot(
-                x,
-                values,
-                color=colour,
-                ls=dashes,
-                lw=2,
-                marker=mark,
-                ms=6,
-                markevery=max(1, len(x) // _MARKS),
-                label=name,
-            )
+        for (name, values), look in zip(series.items(), cycle(LOOKS)):
+            _line(axes, x, values, look, name)
+        dotted: dict[str, Any] = {"color": style.INK, "lw": 1, "ls": (0, (1, 2)), "zorder": 0}
+        if baseline:
+            axes.axhline(1, label=baseline, **dotted)
+        elif "y" not in log and axes.get_ylim()[0] < 0 < axes.get_ylim()[1]:
+            axes.axhline(0, **dotted)
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             if name in log:
                 getattr(axes, f"set_{name}scale")("log")
-                axis.set_major_formatter(FuncFormatter(_short))
-        low, high = axes.get_ylim()
-        level = 1 if "y" in log else 0
-        if low < level < high:
-            axes.axhline(level, color=style.INK, lw=1, ls=(0, (1, 2)), zorder=0)
-        axes.tick_params(which="minor", length=0)
+                _log_ticks(axis)
         axes.set_title(title)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
@@ -100,12 +101,44 @@ def lines(
     return fig
 
 
-def _short(value: float, _position: object = None) -> str:
-    """Return a number as an axis label.
+def _line(axes: Any, x: Any, values: Any, look: tuple[str, Any, str], name: str) -> None:
+    colour, dashes, mark = look
+    level = len(x) > 1 and len(set(map(float, values))) == 1
+    axes.plot(
+        x,
+        values,
+        color=colour,
+        ls=dashes,
+        lw=2,
+        marker="" if level else mark,
+        ms=6,
+        markevery=max(1, len(x) // _MARKS),
+        zorder=1.9 if level else 2,
+        label=name,
+    )
 
-    >>> _short(0.001), _short(1000), _short(10_000_000), _short(1e-06)
-    ('0.001', '1,000', '10 million', '1e-06')
+
+def _log_ticks(axis: Any) -> None:
+    """Label decades, and within few of them also 2 and 5; the other ticks are minor ones."""
+    low, high = axis.get_view_interval()
+    few = high < low * _FEW
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value, low)))
+    axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=99))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _short(value: float, low: float = 1e-3) -> str:
+    """Return a number as a label of an axis that begins at `low`.
+
+    >>> _short(0.001), _short(1000), _short(10_000_000)
+    ('0.001', '1,000', '10 million')
+    >>> _short(0.001, low=1e-6), _short(1e-6, low=1e-6), _short(1, low=1e-6)
+    ('1e-3', '1e-6', '1')
     """
     if value >= 1e6:
         return f"{value / 1e6:,g} million"
+    if low < _LEAST_PLAIN and value < 1:
+        digits, _, power = f"{value:.0e}".partition("e")
+        return f"{digits}e{int(power)}"
     return f"{value:,g}"

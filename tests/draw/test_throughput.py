@@ -59,6 +59,42 @@ def test_axes_have_the_requested_scales(log):
     assert axes.get_yscale() == ("log" if "y" in log else "linear")
 
 
+def line(values, **how):
+    axes = {"title": "t", "xlabel": "x", "ylabel": "y"}
+    return draw.lines([1, 10, 100], {"a": values}, **axes, **how).axes[0]
+
+
+@pytest.mark.parametrize("log", ["", "y", "xy"])
+def test_line_at_1_is_drawn_and_named_only_on_request(log):
+    assert len(line([0.5, 1, 2], log=log).lines) == 1
+    level = line([0.5, 1, 2], log=log, baseline="equal times").lines[1]
+    assert (level.get_label(), list(level.get_ydata())) == ("equal times", [1, 1])
+
+
+def test_axis_that_is_not_logarithmic_has_a_line_at_0_where_values_are_below():
+    assert [list(each.get_ydata()) for each in line([-1, 0, 2]).lines[1:]] == [[0, 0]]
+
+
+def test_levels_have_no_markers_and_are_behind():
+    level, curve = line([3, 3, 3]).lines[0], line([1, 2, 3]).lines[0]
+    assert (level.get_marker(), curve.get_marker()) == ("", "o")
+    assert level.get_zorder() < curve.get_zorder()
+
+
+def labels(axis):
+    return [axis.get_major_formatter()(value, None) for value in axis.get_majorticklocs()]
+
+
+def test_logarithmic_axis_of_few_decades_has_labels_between_them():
+    assert {"2", "5", "10", "20"} <= set(labels(line([2, 20, 50], log="y").yaxis))
+    assert "2" not in labels(line([2, 20, 1e6], log="y").yaxis)
+
+
+def test_small_numbers_have_one_notation_on_an_axis():
+    assert {"1e-6", "1e-4", "1e-2"} <= set(labels(line([1e-6, 1e-4, 0.1], log="y").yaxis))
+    assert {"0.001", "0.01"} <= set(labels(line([1e-3, 0.1, 10], log="y").yaxis))
+
+
 @pytest.mark.parametrize("count", [0, 7])
 def test_too_many_or_no_lines_are_rejected(count):
     with pytest.raises(ValueError, match="lines: expected 1 to 6"):
