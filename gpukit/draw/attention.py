@@ -12,6 +12,7 @@ from gpukit.draw import style
 
 MOST_NUMBERS = 12
 MOST_POSITIONS = 80
+_LABEL = 0.12  # inches per position, for labels of 8 points
 
 
 def attention_weights(
@@ -21,8 +22,8 @@ def attention_weights(
 
     `rows` names the queries, `cols` the keys, which are the same positions where it is
     missing. All maps have one scale, from white for 0; with up to 12 positions per side the cells
-    show percentages. Raises ValueError for names that do not match the weights, and for more than
-    80 positions.
+    show percentages, with more there is a colour bar. Raises ValueError for names that do not
+    match the weights, and for more than 80 positions.
     """
     cols = rows if cols is None else cols
     shape = len(rows), len(cols)
@@ -33,23 +34,26 @@ def attention_weights(
                 f"{MOST_POSITIONS} per side, got {np.shape(weights)} for {title!r}. Draw a part."
             )
     most = max(np.max(weights) for _, weights in pairs)
-    side = 4.2 if max(shape) <= MOST_NUMBERS else 5.6
+    few = max(shape) <= MOST_NUMBERS
+    side = 4.2 if few else max(5.6, _LABEL * max(shape) + 1.0)
     with style.house():
         fig, axes = style.figure(
             side * len(pairs), side * shape[0] / shape[1] + 0.7, 1, len(pairs), squeeze=False
         )
         for axis, (title, weights) in zip(axes[0], pairs, strict=True):
-            _map(axis, np.asarray(weights, np.float64), most, rows, cols)
+            image = _map(axis, np.asarray(weights, np.float64), most, rows, cols)
             axis.set_title(title, fontsize=11)
-            axis.set_xlabel("key")
+            axis.set_xlabel("key; weights in %" if few else "key")
         axes[0][0].set_ylabel("query")
+        if not few:
+            fig.colorbar(image, ax=list(axes[0]), label="weight", fraction=0.03, pad=0.02)
     return fig
 
 
-def _map(axis: Any, weights: Any, most: float, rows: Sequence[str], cols: Sequence[str]) -> None:
-    axis.imshow(weights, vmin=0, vmax=most, cmap="Blues", interpolation="nearest")
+def _map(axis: Any, weights: Any, most: float, rows: Sequence[str], cols: Sequence[str]) -> Any:
+    image = axis.imshow(weights, vmin=0, vmax=most, cmap="Blues", interpolation="nearest")
     few = max(weights.shape) <= MOST_NUMBERS
-    size = 10 if few else 7
+    size = 10 if few else 8
     axis.set_xticks(range(len(cols)), cols, fontsize=size, family="DejaVu Sans Mono")
     axis.set_yticks(range(len(rows)), rows, fontsize=size, family="DejaVu Sans Mono")
     axis.tick_params(length=0)
@@ -59,3 +63,4 @@ def _map(axis: Any, weights: Any, most: float, rows: Sequence[str], cols: Sequen
             axis.text(
                 col, row, f"{100 * weight:.0f}", ha="center", va="center", fontsize=9, color=colour
             )
+    return image

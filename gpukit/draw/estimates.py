@@ -113,7 +113,7 @@ def _keys(published: bool) -> list[Any]:
     keys = [
         Line2D([], [], color=style.INK, lw=1.6, label="floor"),
         Line2D([], [], color=style.BLUE, lw=3.5, label="likely"),
-        Patch(label="to worst", **_BAND),
+        Patch(label="likely to worst case", **_BAND),
     ]
     mark: Any = {"marker": "v", "color": style.VERMILLION, "mec": style.INK, "ls": ""}
     return [*keys, Line2D([], [], label="published", **mark)] if published else keys

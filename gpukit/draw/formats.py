@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter
 
 from gpukit.draw import style
 from gpukit.draw.throughput import LOOKS
@@ -96,6 +97,7 @@ def _held(name: str, value: float, scale: float) -> tuple[int, str]:
 def magnitudes(series: Mapping[str, Any], *, title: str, ylabel: str) -> Figure:
     """Draw how many numbers of each series have which power of two, over the range of float16.
 
+    It has areas for its normal numbers, its subnormal ones and those that underflow to 0.
     Zeros are left out. Raises ValueError without numbers.
     """
     found = {name: _powers(values) for name, values in series.items()}
@@ -116,9 +118,9 @@ def magnitudes(series: Mapping[str, Any], *, title: str, ylabel: str) -> Figure:
             axes.stairs(counted, edges, color=colour, ls=dashes, lw=2, label=name)
         top = axes.get_ylim()[1]
         for left, right, words in (
-            (low, LEAST, "0 in float16"),
-            (LEAST, LEAST_NORMAL, "fewer digits"),
-            (LEAST_NORMAL, high, "all digits"),
+            (low, LEAST, "underflow"),
+            (LEAST, LEAST_NORMAL, "subnormal"),
+            (LEAST_NORMAL, high, "normal"),
         ):
             axes.text((left + right) / 2, 1.02 * top, words, ha="center", va="bottom", fontsize=10)
         axes.set_ylim(0, 1.12 * top)
@@ -128,7 +130,9 @@ def magnitudes(series: Mapping[str, Any], *, title: str, ylabel: str) -> Figure:
         axes.set_title(title)
         axes.set_xlabel("magnitude")
         axes.set_ylabel(ylabel)
-        style.legend(fig, fontsize=10, handlelength=4)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,g}"))
+        if len(found) > 1:
+            style.legend(fig, fontsize=10, handlelength=4)
     return fig
 
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from gpukit.draw import style
 
 MOST_PANELS, MOST_RANKS = 4, 16
-_FULL: dict[str, Any] = {"fc": style.ORANGE, "ec": style.INK, "lw": 0.7}
+_FULL: dict[str, Any] = {"fc": style.ORANGE, "ec": style.INK, "lw": 0.7, "hatch": "////"}
 _PART: dict[str, Any] = {"fc": style.SKY, "ec": style.INK, "lw": 0.7}
 # For each algorithm the messages of each rank: start, end, bytes.
 Links = Mapping[str, Sequence[Sequence[tuple[float, float, int]]]]
@@ -21,12 +21,12 @@ def message_chart(links: Links, *, title: str) -> Figure:
     """Draw when the link of each rank is busy, a panel per algorithm, all on one time axis.
 
     `links[name][rank]` has the messages that the rank sends: start, end and bytes. The largest
-    messages are orange, smaller ones blue.
+    messages are orange and hatched, smaller ones blue.
     """
     _check("message_chart", links)
     last = max(_end(rows) for rows in links.values())
-    most = max(nbytes for rows in links.values() for row in rows for *_, nbytes in row)
-    unit, name = (1e-3, "ms") if last < 1 else (1.0, "s")
+    sizes = {nbytes for rows in links.values() for row in rows for *_, nbytes in row}
+    unit, name = _unit(links)
     ranks = max(map(len, links.values()))
     with style.house():
         height = (0.16 * ranks + 0.75) * len(links) + 1.2
@@ -34,7 +34,7 @@ def message_chart(links: Links, *, title: str) -> Figure:
         for axes, (algorithm, rows) in zip(panels[:, 0], links.items(), strict=True):
             for rank, row in enumerate(rows):
                 for start, end, nbytes in row:
-                    look = _FULL if nbytes == most else _PART
+                    look = _FULL if nbytes == max(sizes) else _PART
                     corner = (start / unit, rank - 0.4)
                     axes.add_patch(Rectangle(corner, (end - start) / unit, 0.8, **look))
             axes.axvline(_end(rows) / unit, color=style.INK, lw=1.2, ls="--", zorder=0)
@@ -46,30 +46,42 @@ def message_chart(links: Links, *, title: str) -> Figure:
             axes.set_ylabel("rank")
         panels[-1, 0].set_xlabel(f"time in {name}; a box is a message on the link of its sender")
         fig.suptitle(title, x=0.01, ha="left", fontsize=13, weight="bold")
-        keys = [Patch(label="largest messages", **_FULL)]
-        if any(nbytes < most for rows in links.values() for row in rows for *_, nbytes in row):
-            keys.append(Patch(label="smaller messages", **_PART))
-        style.legend(fig, handles=keys, ncols=2)
+        style.legend(fig, handles=_keys(sizes), ncols=2)
     return fig
+
+
+def _keys(sizes: set[int]) -> list[Patch]:
+    *smaller, most = sorted(sizes)
+    keys = [Patch(label=f"messages of {most:,} bytes", **_FULL)]
+    if smaller:
+        ends = " to ".join(f"{size:,}" for size in dict.fromkeys((smaller[0], smaller[-1])))
+        keys.append(Patch(label=f"messages of {ends} bytes", **_PART))
+    return keys
 
 
 def message_chart_in_words(links: Links) -> str:
     """Say what `message_chart` draws, for its alt text."""
     _check("message_chart_in_words", links)
     found = []
+    unit, of_time = _unit(links)
     for name, rows in links.items():
         busiest = max(sum(nbytes for *_, nbytes in row) for row in rows)
         counts = [len(row) for row in rows]
         numbers = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
         found.append(
             f"{name}: {numbers} message{'s' * (max(counts) > 1)} per rank, at most {busiest:,} "
-            f"bytes from one rank, the last at {_end(rows):.3g} s"
+            f"bytes from one rank, the last at {_end(rows) / unit:.3g} {of_time}"
         )
     return f"Messages on the links of {len(rows)} ranks over time. {'; '.join(found)}."
 
 
 def _end(rows: Sequence[Sequence[tuple[float, float, int]]]) -> float:
     return max((end for row in rows for _, end, _ in row), default=0.0)
+
+
+def _unit(links: Links) -> tuple[float, str]:
+    """Return the unit of the picture and its words, in seconds, and its name."""
+    return (1e-3, "ms") if max(map(_end, links.values())) < 1 else (1.0, "s")
 
 
 def _check(function: str, links: Links) -> None:

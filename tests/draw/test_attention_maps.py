@@ -28,6 +28,20 @@ def test_attention_map_of_many_positions_shows_no_percentages():
     assert not any(word.isdigit() for word in shown)
 
 
+def test_attention_map_says_its_unit_or_has_a_colour_bar():
+    assert "key; weights in %" in words(draw.attention_weights(("", CAUSAL), rows="abc"))
+    _, bar = draw.attention_weights(("", np.eye(13)), rows="abcdefghijklm").axes
+    assert bar.get_ylabel() == "weight"
+
+
+@pytest.mark.parametrize("count", [3, 13, 80])
+def test_labels_have_8_points_or_more_and_do_not_overlap(count):
+    figure = draw.attention_weights(("", np.eye(count)), rows="a" * count)
+    size = figure.axes[0].get_xticklabels()[0].get_fontsize()
+    assert size >= 8
+    assert count * size < 72 * figure.get_size_inches()[0]
+
+
 def test_each_head_has_its_own_titled_map():
     shown = words(draw.attention_weights(("head 0", CAUSAL), ("head 1", CAUSAL), rows="abc"))
     assert {"head 0", "head 1"} <= set(shown)

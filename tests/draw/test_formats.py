@@ -67,9 +67,15 @@ def test_magnitudes_count_the_numbers_of_each_power_of_two():
 
 def test_magnitudes_mark_where_float16_becomes_zero():
     names = words(draw.magnitudes({"a": [1.0]}, title="t", ylabel="n"))
-    assert {"0 in float16", "fewer digits", "all digits"} <= set(names)
+    assert {"underflow", "subnormal", "normal"} <= set(names)
     assert np.float16(2.0**-25) == 0
     assert np.float16(1.01 * 2.0**-25) > 0
+
+
+def test_magnitudes_have_a_legend_only_for_several_series():
+    one, two = {"a": [1.0]}, {"a": [1.0], "b": [2.0]}
+    assert not draw.magnitudes(one, title="t", ylabel="n").legends
+    assert len(draw.magnitudes(two, title="t", ylabel="n").legends[0].get_texts()) == 2
 
 
 @pytest.mark.parametrize("series", [{}, {"a": []}, {"a": [0.0]}])

@@ -42,6 +42,24 @@ def test_words_name_messages_bytes_and_the_end():
     assert "ring: 1 message per rank, at most 4 bytes" in words
 
 
+def test_words_have_the_unit_of_the_picture():
+    assert "the last at 250 ms" in draw.message_chart_in_words({"a": [[(0.0, 0.25, 8)]]})
+
+
+@pytest.mark.parametrize(
+    ("sizes", "keys"),
+    [
+        ([4000], ["messages of 4,000 bytes"]),
+        ([8, 4], ["messages of 8 bytes", "messages of 4 bytes"]),
+        ([2, 8, 1], ["messages of 8 bytes", "messages of 1 to 2 bytes"]),
+    ],
+)
+def test_legend_has_the_sizes_of_the_messages(sizes, keys):
+    links = {"a": [[(0.0, 1.0, size) for size in sizes]]}
+    (legend,) = draw.message_chart(links, title="One").legends
+    assert [text.get_text() for text in legend.get_texts()] == keys
+
+
 def test_algorithm_without_messages_is_refused():
     with pytest.raises(ValueError, match="expected 1 to 4 algorithms with messages"):
         draw.message_chart({"none": [[], []]}, title="")
