@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter
 
 from gpukit.draw import style
+from gpukit.draw.throughput import log_ticks
 from gpukit.estimates.as_text import seconds
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def estimates(
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_yticks(range(len(rows)), _names(rows), fontsize=10)
         axes.tick_params(axis="y", length=0)
-        axes.tick_params(axis="x", which="minor", bottom=False)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: seconds(x)))
+        log_ticks(axes.xaxis, seconds)
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
         axes.set_xlabel("time; estimates for this input only, not measurements")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -92,7 +93,8 @@ def lines(
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             if name in log:
                 getattr(axes, f"set_{name}scale")("log")
-                _log_ticks(axis)
+                low, _ = axis.get_view_interval()
+                log_ticks(axis, partial(_short, low=low))
         axes.set_title(title)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
@@ -118,12 +120,12 @@ def _line(axes: Any, x: Any, values: Any, look: tuple[str, Any, str], name: str)
     )
 
 
-def _log_ticks(axis: Any) -> None:
+def log_ticks(axis: Any, label: Callable[[float], str]) -> None:
     """Label decades, and within few of them also 2 and 5; the other ticks are minor ones."""
     low, high = axis.get_view_interval()
     few = high < low * _FEW
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value, low)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: label(value)))
     axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=99))
     axis.set_minor_formatter(NullFormatter())
 

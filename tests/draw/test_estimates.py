@@ -31,6 +31,14 @@ def test_rows_are_named_by_what_tells_them_apart(found):
     ]
 
 
+def test_every_label_of_the_axis_has_a_unit(found):
+    assert not any("10^" in text for text in words(draw.estimates(found)))
+    axis = draw.estimates(found).axes[0].xaxis
+    ticks = [axis.get_major_formatter()(time, None) for time in axis.get_majorticklocs()]
+    assert len(ticks) >= 3
+    assert all(tick.endswith((" ns", " us", " ms", " s")) for tick in ticks)
+
+
 def test_a_published_time_is_drawn_where_there_is_one(found):
     assert "published" in words(draw.estimates(found[0], published={"add": 1e-5}))
     assert "published" not in words(draw.estimates(found[0]))
