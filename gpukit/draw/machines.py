@@ -49,7 +49,7 @@ def computer() -> Figure:
             _write(axes, x + width / 2, 4.475, words)
         _write(axes, 1.4, 0.62, "CPU: 8 cores", weight="bold")
         _write(axes, 7.15, -0.02, "GPU: 132 SMs", weight="bold")
-        _write(axes, 3.55, 1.66, "the bus, 64 GB/s each way")
+        _write(axes, 3.55, 1.55, "the bus,\n64 GB/s each way")
         _write(axes, 1.55, 3.55, "90 GB/s", ha="left")
         _write(axes, 7.15, 3.68, "3,350 GB/s", weight="bold", color="white")
         _write(axes, 0.2, 5.1, "AMD Ryzen 7 7840U, in laptops", ha="left", fontsize=9)
@@ -121,6 +121,7 @@ def zoom(image: Any, block: tuple[int, int], at: tuple[int, int]) -> Figure:
         pixel = (part.shape[1] // 2, part.shape[0] // 2)
         for panel, (left, top), size in ((axes[0], (x, y), block), (axes[1], pixel, (1, 1))):
             frame = Rectangle((left - 0.5, top - 0.5), *size, fill=False, ec=style.VERMILLION, lw=3)
+            frame.set_clip_on(False)
             panel.add_patch(frame)
         axes[0].set_title("the grid: a thin rectangle is a block", fontsize=11)
         axes[1].set_title("the framed block: a square is a thread's pixel", fontsize=11)
@@ -131,7 +132,8 @@ def _lines(
     axes: Any, count: tuple[int, int], step: tuple[int, int], colour: str, width: float
 ) -> None:
     right, bottom = count[0] * step[0] - 0.5, count[1] * step[1] - 0.5
-    axes.vlines(np.arange(count[0] + 1) * step[0] - 0.5, -0.5, bottom, color=colour, lw=width)
-    axes.hlines(np.arange(count[1] + 1) * step[1] - 0.5, -0.5, right, color=colour, lw=width)
+    how: Any = {"color": colour, "lw": width, "clip_on": False}
+    axes.vlines(np.arange(count[0] + 1) * step[0] - 0.5, -0.5, bottom, **how)
+    axes.hlines(np.arange(count[1] + 1) * step[1] - 0.5, -0.5, right, **how)
     axes.set_xlim(-1, right + 0.5)
     axes.set_ylim(bottom + 0.5, -1)

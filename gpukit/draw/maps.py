@@ -89,7 +89,7 @@ def bank_map(what: Profile | Pattern, access: Any = None) -> Figure:
         for members in pattern.phases:
             _phase(axes, pattern, members)
         _lane_axis(axes)
-        axes.set_xlim(-0.5, BANKS - 0.5)
+        axes.set_xlim(-0.6, BANKS - 0.4)
         axes.set_xticks(range(BANKS), [f"{b}" for b in range(BANKS)], fontsize=8)
         axes.xaxis.tick_top()
         axes.xaxis.set_label_position("top")

@@ -39,7 +39,7 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
             axes.axvline(b * block - 0.5, color=style.INK, lw=3)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        axes.set_title(f"{n} elements, {threads} threads: which thread takes which")
+        axes.set_title(f"{n} elements, {threads} threads: which thread processes which element")
         keys = [
             Patch(fc=style.FILLS[b % len(style.FILLS)], ec=style.INK, label=f"block {b}")
             for b in range(min(blocks, 8))
@@ -102,8 +102,11 @@ def warp_iterations(iterations: Any, warp: int = 0) -> Figure:
         axes.set_xlabel(f"lane of warp {warp}")
         axes.set_ylabel("iterations of the loop")
         axes.set_xlim(-0.7, len(mine) - 0.3)
+        axes.set_ylim(0, 1.08 * max(longest, 1))
+        last = {"ha": "center", "va": "bottom", "fontsize": 9, "fontweight": "bold"}
+        axes.text(int(mine.argmax()), longest, f"{longest}", **last)
         axes.set_title(
-            f"One warp, {len(mine)} lanes: {100 * busy:.0f}% of the lane iterations are useful"
+            f"One warp, {len(mine)} lanes: {100 * busy:.0f} % of the lane iterations are useful"
         )
         style.legend(fig, ncols=2, fontsize=9)
     return fig

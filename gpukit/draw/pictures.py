@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 
 from gpukit.draw import style
 
 MISSING = "#D55E00"
 MOST_CELLS = 24
+_LEAST_CELL = 3  # points: smaller cells have no room for a mark of their own
 
 
 def photo(name: str) -> npt.NDArray[np.uint8]:
@@ -28,33 +29,68 @@ def photo(name: str) -> npt.NDArray[np.uint8]:
     return np.array(load_sample_image(f"{name}.jpg"))
 
 
-def images(*pairs: Any, cols: int = 2, width: float = 9.0) -> Figure:
-    """Draw arrays side by side: each argument is a title and an array.
+def images(
+    *pairs: Any, cols: int = 2, width: float = 9.0, span: tuple[float, float] | None = None
+) -> Figure:
+    """Draw arrays side by side, with pixels of one size: each argument is a title and an array.
 
-    Grey arrays are scaled from their minimum to their maximum; NaN, an element that no thread
-    wrote, is orange.
+    Grey arrays are scaled from their minimum to their maximum, or all from `span[0]` (black) to
+    `span[1]` (white), so that they can be compared. NaN, an element that no thread wrote, is
+    orange and hatched.
     """
     cols = min(cols, len(pairs))
-    rows = math.ceil(len(pairs) / cols)
-    shape = np.asarray(pairs[0][1]).shape
-    high = width / cols * shape[0] / shape[1] + 0.35
+    arrays = [np.asarray(array) for _, array in pairs]
+    lines = [arrays[first : first + cols] for first in range(0, len(arrays), cols)]
+    wide = [max(array.shape[1] for array in arrays[col::cols]) for col in range(cols)]
+    high = [max(array.shape[0] for array in line) for line in lines]
+    pixel = width / sum(wide)  # in inches
     with style.house():
-        fig, axes = style.figure(width, rows * high, rows, cols, squeeze=False)
-        for axis, (title, image) in zip(axes.flat, pairs, strict=False):
-            axis.imshow(_pixels(np.asarray(image)), interpolation="nearest")
+        fig, axes = style.figure(
+            width,
+            pixel * sum(high) + 0.35 * len(lines),
+            len(lines),
+            cols,
+            squeeze=False,
+            width_ratios=wide,
+            height_ratios=high,
+        )
+        for k, (axis, (title, _), array) in enumerate(zip(axes.flat, pairs, arrays, strict=False)):
+            axis.imshow(_pixels(array, span), interpolation="nearest")
             axis.set_title(title, fontsize=11)
+            axis.set_xlim(-0.5, wide[k % cols] - 0.5)  # all panels of a column have one width
+            axis.set_ylim(high[k // cols] - 0.5, -0.5)
+            if array.ndim == 2 and np.isnan(array).any():
+                _mark_missing(axis, np.isnan(array), 72 * pixel)
         for axis in axes.flat:
             style.bare(axis)
     return fig
 
 
-def _pixels(image: Any) -> Any:
+def _mark_missing(axis: Any, missing: Any, size: float) -> None:
+    """Mark cells of `size` points so that they differ in grey: a diagonal in each, or hatching."""
+    look: Any = {"ec": style.INK, "lw": 0.8}
+    if size >= _LEAST_CELL:
+        rows, cols = np.nonzero(missing)
+        corners = [(cols, rows + 1), (cols + 1, rows)]
+    else:
+        edges = np.diff(np.pad(missing, ((0, 0), (1, 1))).astype(np.int8))
+        (rows, left), right = np.nonzero(edges == 1), np.nonzero(edges == -1)[1]  # runs of each row
+        corners = [(left, rows), (right, rows), (right, rows + 1), (left, rows + 1), (left, rows)]
+        look |= {"lw": 0, "hatch": "////"}
+    vertices = np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+    codes = np.tile([Path.MOVETO] + [Path.LINETO] * (len(corners) - 1), len(rows))
+    outline = Path(vertices.reshape(-1, 2) - 0.5, codes)
+    axis.add_patch(PathPatch(outline, fill=False, capstyle="butt", **look))
+
+
+def _pixels(image: Any, span: tuple[float, float] | None = None) -> Any:
     """Return RGB for imshow: colour as it is, grey scaled, NaN marked."""
     if image.ndim == 3:
         return image if image.dtype == np.uint8 else np.clip(image / 255, 0, 1)
     missing = np.isnan(image)
-    low, high = (np.nanmin(image), np.nanmax(image)) if not missing.all() else (0.0, 1.0)
-    grey = (image - low) / max(high - low, 1e-12)
+    found = (np.nanmin(image), np.nanmax(image)) if not missing.all() else (0.0, 1.0)
+    low, high = found if span is None else span
+    grey = np.clip((image - low) / max(high - low, 1e-12), 0, 1)
     rgb = np.repeat(grey[:, :, None], 3, axis=2)
     rgb[missing] = [int(MISSING[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return rgb

@@ -133,14 +133,16 @@ def thread_results(block: int = 4, per_thread: int = 8, k: int = 1) -> Figure:
     a_tile, b_tile, sums = results_counted(block, per_thread, k, chosen)
     many = per_thread * per_thread
     with style.house():
-        ratios = [block + 3, block * per_thread]
-        fig, axes = style.figure(7.4, 8.3, 2, 2, width_ratios=ratios, height_ratios=ratios)
+        wide = [block + 3.6, block * per_thread + 0.6]  # data units: all panels have one scale
+        high = [block + 0.6, block * per_thread + 0.6]
+        fig, axes = style.figure(7.4, 8.6, 2, 2, width_ratios=wide, height_ratios=high)
         _counts(axes[1, 0], a_tile, block, "tile of a")
         _counts(axes[0, 1], b_tile, block, "tile of b")
         _counts(axes[1, 1], sums, block, "the block's part of out")
+        axes[1, 0].set_xlim(-1.8, block + 1.8)
         axes[1, 0].set_xlabel(f"{per_thread} reads", fontsize=10)
         axes[0, 1].set_xlabel(f"{per_thread} reads", fontsize=10)
-        axes[1, 1].set_xlabel(f"{many} multiplications, one for each of its results", fontsize=10)
+        axes[1, 1].set_xlabel(f"{many} multiply-adds, one per result", fontsize=10)
         style.bare(axes[0, 0])
         fig.suptitle(
             f"One thread, x = {chosen[0]} and y = {chosen[1]}, at k = {k}",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_KERNELS = 12
 _HONEST = (
-    "A point's height is what the roofs allow at its intensity, never a measured time. Bytes are "
+    "A point's height is what the roofs allow at its intensity, never a measured rate. Bytes are "
     "counted as warps\nrequest them: where caches serve some of them, a kernel may be further "
     "to the right."
 )
@@ -49,7 +49,7 @@ class _Point(NamedTuple):
 def roofline(profiles: Profile | Iterable[Profile], gpu: str = "T4") -> Figure:
     """Draw the roofs of a GPU, memory and float32, and a point per profile.
 
-    The height of a point is what the roofs allow, never a measured time. Kernels without
+    The height of a point is what the roofs allow, never a measured rate. Kernels without
     operations on floats are listed below the picture: they have no point on it.
     """
     chip = _roofs_of("roofline", gpu)

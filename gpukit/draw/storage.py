@@ -45,8 +45,9 @@ def columns_kernel(thread, iteration):
 def walks(side: int = 8, iteration: int | None = None) -> Figure:
     """Draw a square matrix twice: one thread per row, and one thread per column.
 
-    Each cell holds the thread that visits it, and below it the iteration of that thread's loop.
-    `iteration` marks the elements that all threads visit in it. Both numbers were recorded.
+    Each cell holds the iteration in which its thread visits it; rows or columns name the thread,
+    which also gives the colour. `iteration` marks the elements that all threads visit in it.
+    Threads and iterations were recorded.
     """
     if not 1 <= side <= MOST_WALKED or (iteration is not None and not 0 <= iteration < side):
         raise ValueError(
@@ -63,6 +64,14 @@ def walks(side: int = 8, iteration: int | None = None) -> Figure:
             _walk(axes, thread, iterations, iteration)
             axes.set_title(name, fontsize=11)
             style.bare(axes)
+            if kernel is rows_kernel:
+                axes.set_yticks(range(side), map(str, thread[:, 0]))
+                axes.set_ylabel("thread")
+            else:
+                axes.set_xticks(range(side), map(str, thread[0]))
+                axes.set_xlabel("thread")
+            axes.tick_params(length=0, labelsize=10)
+        fig.supxlabel("Each cell shows the iteration in which its thread reads it.", fontsize=11)
     return fig
 
 
@@ -77,16 +86,20 @@ def _walk(
         fill = style.FILLS[int(number) % len(style.FILLS)] if plain else "#ECECEC"
         square: Any = {"fc": fill, "lw": 2.6, "zorder": 2} if here else {"fc": fill, "lw": 0.6}
         axes.add_patch(Rectangle((col - 0.5, row - 0.5), 1, 1, ec=style.INK, **square))
-        words: Any = {"ha": "center", "va": "center", "fontsize": 6.5, "zorder": 3}
+        words: Any = {"ha": "center", "va": "center", "fontsize": 10, "zorder": 3}
         words["fontweight"] = "bold" if here else "normal"
-        axes.text(col, row - 0.13, f"thread {number}", **words)
-        axes.text(col, row + 0.22, f"iter. {at}", **words)
+        axes.text(col, row, at, **words)
     axes.set_xlim(-0.6, side - 0.4)
     axes.set_ylim(side - 0.4, -0.6)
     axes.set_aspect("equal")
 
 
 # ---- the memories of a GPU -----------------------------------------------------------------------
+
+
+# KB per SM of shared memory and L1 cache together, per compute capability: NVIDIA, "CUDA C++
+# Programming Guide", technical specifications, unified data cache.
+_SHARED_AND_L1 = {(7, 5): 96, (8, 0): 192, (8, 9): 128, (9, 0): 256, (10, 0): 256}
 
 
 def memories(gpu: str = "H100") -> Figure:
@@ -99,6 +112,7 @@ def memories(gpu: str = "H100") -> Figure:
         raise ValueError(f"memories: expected one of {known}, got {gpu!r}. Name one of them.")
     chip = gpus.GPUS[gpu]
     registers, shared = chip.registers_per_sm * 4 // gpus.KB, chip.shared_per_sm // gpus.KB
+    both = _SHARED_AND_L1[chip.capability]
     speed = f", {chip.bandwidth / 1e12:.3g} TB/s" if chip.bandwidth else ""
     cache = f"{chip.l2 // gpus.MB} MB" if chip.l2 else "size not found"
     with style.house():
@@ -122,7 +136,7 @@ def memories(gpu: str = "H100") -> Figure:
                 "#BFE3D6",
                 f"shared memory: up to {shared} KB,\nthe threads of a block share it",
             ),
-            ((7.2, 4.25), (3.5, 1.5), "#E4E4E4", "L1 cache: the rest\nof the same store"),
+            ((7.2, 4.25), (3.5, 1.5), "#E4E4E4", f"L1 cache: the rest\nof the same {both} KB"),
             ((11.1, 4.25), (3.5, 1.5), "#E4E4E4", "constant cache"),
             ((0.4, 2.45), (14.6, 1.1), "#E4E4E4", f"L2 cache: {cache}, for all SMs"),
             (

@@ -39,7 +39,7 @@ def tile_kernel(read, stored, taken, written, chosen):
 def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
     """Draw how one warp of block (1, 0) transposes through a tile, and one thread (x, y) of it.
 
-    Four steps of its first iteration: load from x, store in tile, load from tile, store in out.
+    Four steps of its first iteration: load from x, store to tile, load from tile, store to out.
     """
     if not (0 <= thread[0] < TILE and 0 <= thread[1] < ROWS):
         raise ValueError(
@@ -51,9 +51,9 @@ def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
     names = ("x", "tile", "tile", "out")
     steps = (
         "1. load from x",
-        "2. store in tile",
+        "2. store to tile",
         "(barrier)\n3. load from tile",
-        "4. store in out",
+        "4. store to out",
     )
     with style.house():
         fig, panels = style.figure(10.6, 3.7, 1, 4)
@@ -117,11 +117,13 @@ def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int =
             axes.set_yticks(range(shown), map(str, range(shown)), fontsize=9)
             axes.tick_params(length=0)
             axes.xaxis.tick_top()
+            axes.xaxis.set_label_position("top")
+            axes.set_xlabel("column of the tile")
             axes.set_ylabel("row of the tile")
             many = f"{wavefronts} wavefront{'' if wavefronts == 1 else 's'}"
-            axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=20)
+            axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=10)
         fig.supxlabel(
-            "in each cell the bank of the word; marked: the column that a warp reads", fontsize=11
+            "Each cell shows the bank of its word. A warp reads the marked column.", fontsize=11
         )
     return fig
 

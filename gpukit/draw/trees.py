@@ -118,14 +118,8 @@ def _rounds(axes: Any, mask: Any, steps: Any, warp: int) -> None:
                 else:
                     look = {"fc": "#E4E4E2", "ec": "#E4E4E2"}
                 axes.add_patch(Rectangle((first + k - 0.5, level - 0.4), 1, 0.8, lw=0.6, **look))
-        plural = "" if running == 1 else "s"
-        axes.text(
-            threads + 0.2,
-            level,
-            f"{running} warp{plural} run{'s' if running == 1 else ''}",
-            va="center",
-            fontsize=9,
-        )
+        adding = "1 warp adds" if running == 1 else f"{running} warps add"
+        axes.text(threads + 0.2, level, adding, va="center", fontsize=9)
     for edge in range(warp, threads, warp):
         axes.axvline(edge - 0.5, color=style.INK, lw=2)
     axes.set_xlim(-0.6, threads + 7)
@@ -176,8 +170,8 @@ def scan_steps(values: Any) -> Figure:
                 fc=style.SKY,
                 ec=style.INK,
                 lw=1.6,
-                label="has just added two sums: its own "
-                "(grey arrow) and the one `step` to the left (blue)",
+                label="has just added its own sum (vertical grey arrow) and "
+                "the sum step threads to the left (slanted blue arrow)",
             ),
             Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
         ]
@@ -209,19 +203,24 @@ def _row(axes: Any, row: Any, level: int, first: int) -> None:
         axes.text(k, level, f"{value}", ha="center", va="center", fontsize=10, zorder=3)
 
 
-def bars(*pairs: Any, x: str, y: str = "how many", same: bool = False) -> Figure:
+def bars(
+    *pairs: Any, x: str, y: str = "how many", same: bool = False, width: float = 1.0
+) -> Figure:
     """Draw bars side by side: each argument is a title and the heights, such as counts.
 
-    With `same` all have the same scale.
+    With `same` all have the same scale. A `width` below 1 leaves gaps, as between categories.
     """
     with style.house():
         fig, all_axes = style.figure(9.6, 2.9, 1, len(pairs), squeeze=False, sharey=same)
         for axes, (title, counts) in zip(all_axes[0], pairs, strict=True):
             counts = np.asarray(counts)
-            axes.bar(np.arange(counts.size), counts, width=1.0, color=style.BLUE)
+            axes.bar(np.arange(counts.size), counts, width=width, color=style.BLUE)
             axes.set_title(title, fontsize=11)
             axes.set_xlabel(x)
             axes.set_xlim(-0.7, counts.size - 0.3)
+            if np.issubdtype(counts.dtype, np.integer):
+                axes.yaxis.get_major_locator().set_params(integer=True)
+                axes.yaxis.set_major_formatter("{x:,.0f}")
         all_axes[0][0].set_ylabel(y)
     return fig
 
@@ -251,7 +250,7 @@ def drift(sums: Any, term: float, marks: Any) -> Figure:
                 fontsize=9,
                 transform=axes.get_xaxis_transform(),
             )
-        axes.set_title("How far off the sum is")
+        axes.set_title("Rounding error of the running sum")
         axes.set_xlabel("additions, in millions")
         axes.set_ylabel("sum minus exact sum")
         axes.yaxis.set_major_formatter("{x:,.0f}")

@@ -144,6 +144,49 @@ def test_unwritten_image_is_orange():
     assert (pictures._pixels(np.full((2, 2), np.nan))[:, :, 2] == 0).all()
 
 
+def missing_marks(figure):
+    """Return the mark of missing elements in each panel, None where nothing is missing."""
+    figure.canvas.draw()
+    return [axes.patches[0] if axes.patches else None for axes in figure.axes]
+
+
+def test_large_unwritten_pixels_have_a_diagonal_each():
+    values = np.array([[np.nan, 1, 2], [3, np.nan, np.nan]])
+    mark, none = missing_marks(draw.images(("a", values), ("b", np.eye(3))))
+    assert none is None
+    centres = mark.get_path().vertices.reshape(-1, 2, 2).mean(axis=1)
+    np.testing.assert_allclose(centres[:, ::-1], np.argwhere(np.isnan(values)))
+
+
+def test_small_unwritten_pixels_are_hatched():
+    values = np.zeros((40, 300))
+    values[3:5, 250:] = np.nan
+    (mark,) = missing_marks(draw.images(("a", values), cols=1, width=4))
+    assert mark.get_hatch()
+    assert mark.get_path().get_extents().bounds == (249.5, 2.5, 50, 2)
+
+
+def test_images_of_one_span_can_be_compared():
+    figure = draw.images(
+        ("a", np.array([[0.0, 51, 300]])), ("b", np.full((1, 3), 51)), span=(0, 255)
+    )
+    assert [axes.images[0].get_array()[0, 1, 0] for axes in figure.axes] == [0.2, 0.2]
+    assert figure.axes[0].images[0].get_array()[0, 2, 0] == 1
+
+
+def test_images_of_different_shapes_have_one_scale():
+    figure = draw.images(("wide", np.eye(40, 60)), ("high", np.eye(60, 40)), ("low", np.eye(9, 20)))
+    figure.canvas.draw()
+    scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes[:3]]
+    np.testing.assert_allclose(scales, scales[0], rtol=0.001)
+
+
+def test_the_longest_lane_of_a_warp_is_labelled_below_the_edge():
+    axes = draw.warp_iterations([3, 111, 0]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["111"]
+    assert axes.get_ylim()[1] > 111
+
+
 def test_table_shows_that_a_result_is_wrong():
     assert "wrong: bad" in repr(draw.table([result("broken", 0)]))
 

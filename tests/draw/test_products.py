@@ -40,6 +40,14 @@ def test_a_thread_with_8_by_8_results_reads_8_plus_8_elements_per_step():
     assert sums.sum() == 64
 
 
+def test_tiles_and_results_of_a_thread_have_one_scale():
+    figure = products.thread_results(4, 8)
+    figure.canvas.draw()
+    _, b_tile, a_tile, sums = figure.axes
+    scales = [axes.transData.get_matrix()[0, 0] for axes in (a_tile, b_tile, sums)]
+    np.testing.assert_allclose(scales, scales[0], rtol=0.01)
+
+
 def test_both_orders_are_labelled():
     assert {"x is the row", "x is the column"} <= set(
         words(products.product_orders(8, 4, iteration=3))

@@ -74,7 +74,7 @@ def test_picture_can_be_shown_with_its_alt_text(name):
 
 
 def test_roofline_states_that_it_is_not_measured():
-    assert "never a measured time" in written(draw.roofline(LIGHT))
+    assert "never a measured rate" in written(draw.roofline(LIGHT))
     assert "not measured" in draw.roofline_in_words(LIGHT)
 
 

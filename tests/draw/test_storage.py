@@ -11,9 +11,17 @@ from tests.draw.figures import words
 
 
 def test_walks_visit_each_element_once():
-    shown = words(draw.walks(4))
-    assert [shown.count(f"iter. {turn}") for turn in range(4)] == [8] * 4
-    assert [shown.count(f"thread {thread}") for thread in range(4)] == [8] * 4
+    for panel in draw.walks(4).axes:
+        shown = [text.get_text() for text in panel.texts]
+        assert [shown.count(f"{iteration}") for iteration in range(4)] == [4] * 4
+
+
+def test_walks_label_rows_or_columns_with_their_thread():
+    rows, columns = draw.walks(3).axes
+    threads = ["0", "1", "2"]
+    assert [label.get_text() for label in rows.get_yticklabels()] == threads
+    assert [label.get_text() for label in columns.get_xticklabels()] == threads
+    assert (rows.get_ylabel(), columns.get_xlabel()) == ("thread", "thread")
 
 
 def test_memories_are_labelled_with_the_sizes_of_the_gpu():
@@ -22,12 +30,18 @@ def test_memories_are_labelled_with_the_sizes_of_the_gpu():
     assert "50 MB" in shown
     assert "3.35 TB/s" in shown
     assert "228 KB" in shown
+    assert "L1 cache: the rest\nof the same 256 KB" in shown
 
 
 def test_memories_say_that_a_bandwidth_is_unknown(monkeypatch):
     unknown = storage.gpus.Gpu(**{**vars(storage.gpus.GPUS["T4"]), "l2": None, "bandwidth": None})
     monkeypatch.setitem(storage.gpus.GPUS, "T4", unknown)
     assert "L2 cache: size not found, for all SMs" in words(draw.memories("T4"))
+
+
+@pytest.mark.parametrize("gpu", storage.gpus.GPUS)
+def test_memories_of_every_gpu_can_be_drawn(gpu):
+    assert "constant cache" in words(draw.memories(gpu))
 
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (5, 2), (31, 7)])
@@ -45,6 +59,7 @@ def test_passes_of_a_column_are_the_gcd_with_the_number_of_banks(width):
 def test_tile_banks_name_the_bank_of_each_word():
     (panel,) = draw.tile_banks((33,), shown=3).axes
     assert panel.get_title(loc="left") == "rows of 33 words: 1 wavefront"
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("column of the tile", "row of the tile")
     banks = [int(text.get_text()) for text in panel.texts if text.get_text() != "..."]
     assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # each row is shifted by one bank
 

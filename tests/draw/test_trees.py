@@ -39,7 +39,7 @@ def test_chain_and_tree_have_the_same_number_of_additions(n):
 def test_a_warp_is_active_when_any_of_its_lanes_is():
     rounds = [THREAD % 2 == 0, THREAD < 1, THREAD > 99]
     running = [text for text in texts(draw.who_works(("t", rounds))) if "warp" in text]
-    assert running == ["2 warps run", "1 warp runs", "0 warps run"]
+    assert running == ["2 warps add", "1 warp adds", "0 warps add"]
 
 
 def test_a_scan_ends_with_the_running_sums():
@@ -85,3 +85,14 @@ def test_bars_have_equal_scales_on_request():
     tall, low = draw.bars(("a", [1, 9]), ("b", [1, 2]), x="digit", y="share", same=True).axes
     assert tall.get_ylim() == low.get_ylim()
     assert tall.get_ylabel() == "share"
+
+
+def test_bars_of_counts_have_thousands_separators_and_those_of_probabilities_decimals():
+    counts, probabilities = draw.bars(("a", [0, 2000]), ("b", [0.0, 0.5]), x="class").axes
+    assert counts.yaxis.get_major_formatter()(2000) == "2,000"
+    assert probabilities.yaxis.get_major_formatter().format_ticks([0.0, 0.5]) == ["0.0", "0.5"]
+
+
+def test_bars_have_gaps_on_request():
+    (axes,) = draw.bars(("a", [1, 2]), x="class", width=0.8).axes
+    assert [bar.get_width() for bar in axes.patches] == [0.8, 0.8]
