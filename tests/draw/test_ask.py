@@ -157,6 +157,12 @@ def test_text_that_is_not_a_number_is_ignored(shown, number):
     assert "Because" not in page.text()
 
 
+def test_complaint_about_an_entry_goes_when_the_entry_changes(shown, number):
+    page = shown(number)
+    page.press("Tab", *"lots", "Enter", "Backspace")
+    assert "Type a number first." not in page.text()
+
+
 def test_an_answer_stays_when_the_page_is_loaded_again(shown, choice, number):
     for widget, keys in (choice, ("Tab", "Enter")), (number, ("Tab", *"7", "Enter")):
         page = shown(widget)

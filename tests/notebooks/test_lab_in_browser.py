@@ -58,6 +58,15 @@ def test_an_explorer_moves_with_the_keyboard(opened, explorer):
     assert lesson.errors == []
 
 
+def test_number_is_submitted_with_enter(opened):
+    lesson = opened("00_start_here")
+    lesson.run('unit="threads"')
+    lesson.page.locator(".card input:visible").first.click()
+    lesson.page.keyboard.type("1")
+    lesson.page.keyboard.press("Enter")
+    assert lesson.page.get_by_role("button", name="Answer again").is_visible()
+
+
 @pytest.mark.parametrize(
     "file",
     [

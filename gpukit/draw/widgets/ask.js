@@ -68,6 +68,7 @@ function askChoice({ choices, right }, tell, kept) {
   return make("div", { class: "choices", role: "group", "aria-labelledby": "q" }, ...buttons);
 }
 
+// Not a form: JupyterLab stops the event with which the Enter key submits one.
 function askNumber({ answer, within, unit }, tell, kept, say) {
   const box = make("input", {
     type: "text",
@@ -75,8 +76,10 @@ function askNumber({ answer, within, unit }, tell, kept, say) {
     autocomplete: "off",
     "aria-labelledby": "q",
     id: "number",
+    onkeydown: (event) => event.key === "Enter" && submit(),
+    oninput: () => say(),
   });
-  const button = make("button", { type: "submit" }, "Answer");
+  const button = make("button", { type: "button", onclick: () => submit() }, "Answer");
   function submit() {
     if (box.readOnly) return;
     const given = parseNumber(box.value);
@@ -86,20 +89,17 @@ function askNumber({ answer, within, unit }, tell, kept, say) {
     button.setAttribute("aria-disabled", "true");
     tell(isRight(given, answer, within), [words(answer), unit && ` ${unit}`]);
   }
-  const onsubmit = (event) => {
-    event.preventDefault();
-    submit();
-  };
   box.value = kept.read() ?? "";
   if (box.value) submit();
-  return make("form", { onsubmit }, box, ...(unit ? [make("span", {}, unit)] : []), button);
+  return make("div", { class: "number" }, box, ...(unit ? [make("span", {}, unit)] : []), button);
 }
 
 export function ask(host, styles, question) {
   const card = mount(host, styles), kept = memory(question);
   function build() {
     const verdict = make("div", { class: "verdict", role: "status" });
-    const say = (...parts) => verdict.replaceChildren(make("p", {}, ...parts));
+    const say = (...parts) =>
+      verdict.replaceChildren(...(parts.length ? [make("p", {}, ...parts)] : []));
     const again = () => {
       kept.forget();
       build();
