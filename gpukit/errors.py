@@ -93,8 +93,10 @@ def file_name(file: str) -> str:
 
 
 def place(file: str, line: int) -> str:
-    """Return `file:line`, with IPython's name for a notebook cell."""
+    """Return `file:line`, with IPython's name for a notebook cell; without a line if that is 0."""
     cell = _cell(file)
+    if not line:
+        return cell or file
     return f"{cell}, line {line}" if cell else f"{file}:{line}"
 
 

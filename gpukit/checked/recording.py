@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import struct
 from typing import Any
@@ -61,13 +60,13 @@ def record_checked(
         arrays = _Arrays(launch, seen, before, unset)
         made = _Steps(launch, arrays)
         steps = made.of(events[:count])
-    own = _source(source.shown(kernel.py_func))
-    mine = {line["line"] for line in own}
+    own = source.find(source.shown(kernel.py_func)).listing
+    mine = {line for line, _ in own}
     recording = {
         "version": 1,
         "kernel": kernel.py_func.__name__,
         "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),
-        "source": own,
+        "source": [{"line": line, "text": text} for line, text in own],
         # Lines of device functions, as in the source.
         "elsewhere": {p.line: p.source for p in made.locations if p.line not in mine},
         "grid": list(shape.grid),
@@ -90,15 +89,6 @@ def record_checked(
     if left_out:
         recording["truncated"] = f"{' '.join(left_out)} Record a smaller launch to see all."
     return recording, report
-
-
-def _source(function: Any) -> list[dict[str, Any]]:
-    try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return []
-    first = max(start, 1)
-    return [{"line": first + k, "text": t.rstrip("\n")} for k, t in enumerate(lines)]
 
 
 def _plain(value: Any) -> Any:

@@ -24,8 +24,8 @@ class Facts(NamedTuple):
     written: str = ""
     # The object that a captured name refers to (`resolve`).
     means: Any = None
-    # Function and file of a node that was inlined.
-    inlined_from: tuple[str, str] | None = None
+    # Name and source (`source.Source`) of the function from which a node was inlined.
+    inlined_from: tuple[str, Any] | None = None
     # The line in gpukit's own file, for an inlined node of a function of gpukit.
     library_line: int = 0
     # For a call that creates a shared array of a device function (`own_arrays`).

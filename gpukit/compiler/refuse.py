@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import os
 import sys
 from pathlib import Path
@@ -130,8 +129,8 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
         return source.place(source.shown(unit.function))
     if origin is None:
         return unit.name, unit.source.file, line, unit.source.line(line)
-    name, file = origin
-    return name, file, line, linecache.getline(file, line).rstrip("\n")
+    name, found = origin
+    return name, found.file, line, found.line(line)
 
 
 def is_made(unit: Unit, node: ast.AST) -> bool:
@@ -181,7 +180,7 @@ def mark(unit: Unit, caller: Unit, call: ast.Call) -> None:
 
     For gpukit's own functions it is the call, the only line in the user's code.
     """
-    origin, text = (unit.name, unit.source.file), ""
+    origin, text = (unit.name, unit.source), ""
     library = is_library(unit.source.file, caller.source.file)
     if library:
         origin, text = facts.of(call).inlined_from, written(call, caller)  # type: ignore[assignment]

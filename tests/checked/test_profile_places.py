@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gpukit
+from gpukit import errors
 
 DEVICE = "@cuda.jit(device=True)\ndef twice(a, i):\n    a[i] *= 2\n    a[i] *= 2\n    return i\n"
 CALLER = "@cuda.jit\ndef calling_kernel(a):\n    i = cuda.grid(1)\n    twice(a, i)\n"
@@ -42,3 +43,20 @@ def test_advice_names_the_function_of_a_line_in_another_file():
         exec(compile(text, file, "exec"), scope)
     profile = gpukit.profile(scope["spreading_kernel"])[1, 32](np.ones(256, np.float32))
     assert profile.advice()[0].startswith("Line 3 of `spread`: the store to `a[8 * i]` touches 32")
+
+
+def test_a_profile_shows_the_lines_that_ran_when_their_file_was_edited_since(tmp_path):
+    file = tmp_path / "edited.py"
+    scope, text = {"cuda": gpukit.cuda}, DEVICE + CALLER
+    file.write_text(text, encoding="utf-8")
+    exec(compile(text, str(file), "exec"), scope)
+    launch = gpukit.profile(scope["calling_kernel"])[1, 32]
+    before = launch(np.ones(32, np.float32))
+    file.write_text(f"# A new line\n{text}", encoding="utf-8")
+    linecache.checkcache()
+    after = launch(np.ones(32, np.float32))
+    assert (after.source, after.called) == (before.source, before.called)
+
+
+def test_a_location_without_a_line_is_its_file():
+    assert errors.place("<stdin>", 0) == "<stdin>"

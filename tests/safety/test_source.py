@@ -1,9 +1,11 @@
 """Kernels whose source is missing or has changed: which work, and the errors of the others."""
 
+import ast
 import contextlib
 import importlib.util
 import linecache
 import os
+import re
 import subprocess
 import sys
 
@@ -141,6 +143,63 @@ def test_a_kernel_of_piped_input_is_refused_with_advice():
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
 def test_a_kernel_typed_at_the_prompt_works(tmp_path):
     assert "it is 6.0" in typed_at_the_prompt(PROGRAM, tmp_path)
+
+
+TYPED = """
+import numpy as np, gpukit
+from gpukit import cuda
+@cuda.jit(device=True)
+def twice(a, i):
+    return 2 * a[i]
+
+@cuda.jit
+def double_kernel(a):
+    i = cuda.grid(1)
+    a[i] = twice(a, i)
+
+a = np.ones(32)
+profile = gpukit.profile(double_kernel)[1, 32](a)
+player = gpukit.play(double_kernel)[1, 32](a)
+print("source", profile.source)
+print("called", profile.called[0].lines)
+print("files", [profile.file, profile.called[0].file])
+print("player", [(line["line"], line["text"]) for line in player.recording["source"]])
+print("refused", gpukit.check(double_kernel)[1, 4096](a).findings[0].line)
+"""
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    """Return what a program printed that was typed at the prompt, by the first word."""
+    if sys.platform == "win32":
+        pytest.skip("needs a terminal")
+    shown = typed_at_the_prompt(TYPED, tmp_path_factory.mktemp("home"))
+    printed = re.findall(
+        r"(?:^|>>> )(source|called|files|player|refused) ([\[\d].*?)\r?$", shown, re.MULTILINE
+    )
+    return {word: ast.literal_eval(value) for word, value in printed}
+
+
+@pytest.mark.slow
+def test_a_profile_has_the_lines_typed_at_the_prompt(typed):
+    assert [text for _, text in typed["source"]] == TYPED.splitlines()[7:11]
+    assert [text for _, text in typed["called"]] == TYPED.splitlines()[3:6]
+
+
+@pytest.mark.slow
+def test_a_player_has_the_lines_typed_at_the_prompt(typed):
+    assert typed["player"] == typed["source"]
+
+
+@pytest.mark.slow
+def test_functions_typed_at_the_prompt_have_no_location_in_common(typed):
+    kernel, device = typed["files"]
+    assert kernel != device or not dict(typed["source"]).keys() & dict(typed["called"]).keys()
+
+
+@pytest.mark.slow
+def test_a_refused_launch_names_the_line_typed_at_the_prompt(typed):
+    assert typed["refused"] == typed["source"][1][0]
 
 
 def typed_at_the_prompt(program, home):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import math
 from collections.abc import Sequence
@@ -267,7 +266,7 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
     # The kernel's own file comes first.
     own = function.__code__.co_filename
     accesses.sort(key=lambda a: (a.file != own, a.file, a.line, a.text))
-    text = _source(function)
+    text = frontend_source.find(function).listing
     return Profile(
         function.__name__,
         own,
@@ -358,11 +357,3 @@ def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Acce
         dtype,
         pattern,
     )
-
-
-def _source(function: Any) -> list[tuple[int, str]]:
-    try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return []
-    return [(max(start, 1) + k, text.rstrip("\n")) for k, text in enumerate(lines)]

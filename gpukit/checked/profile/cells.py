@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpukit import errors
 from gpukit.checked.counters import COUNTERS, RATIOS, Counts
 from gpukit.checked.profile.source import Place
 from gpukit.checked.report import content
@@ -287,10 +286,7 @@ def subtitle(profile: Profile) -> str:
     threads = math.prod(profile.block)
     warps = -(-threads // WARP)
     line = profile.source[0][0] if profile.source else 0
-    place = errors.place(profile.file, line)
-    if place == f"{profile.file}:{line}":
-        place = f"{content._short(profile.file)}:{line}"
     return (
         f"{many(math.prod(profile.grid), 'block')} of {many(threads, 'thread')}, "
-        f"{many(warps, 'warp')} each, at {content.clean(place)}"
+        f"{many(warps, 'warp')} each, at {content.clean(content.place(profile.file, line))}"
     )

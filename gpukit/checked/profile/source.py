@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpukit.compiler.frontend import source as frontend_source
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -49,31 +50,11 @@ def called(places: Iterable[Any], file: str, own: list[tuple[int, str]]) -> list
     found: dict[tuple[str, str, int], list[tuple[int, str]]] = {}
     for place in places:
         if Place(place.file, place.line) not in known:
-            name, lines = _function_at(place.file, place.line)
-            lines = lines or [(place.line, place.source)]
-            found[place.file, name or place.kernel, lines[0][0]] = lines
+            around = frontend_source.around(place.file, place.line, place.source)
+            lines = around.listing if around else [(place.line, place.source)]
+            found[place.file, around.tree.name if around else place.kernel, lines[0][0]] = lines
             known |= {Place(place.file, number) for number, _ in lines}
     return [Listing(name, file, lines) for (file, name, _), lines in sorted(found.items())]
-
-
-def _function_at(file: str, line: int) -> tuple[str, list[tuple[int, str]]]:
-    """Return the innermost function around a line, or nothing where the file cannot be read."""
-    texts = linecache.getlines(file)
-    try:
-        tree = ast.parse("".join(texts))
-    except (SyntaxError, ValueError):
-        return "", []
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    if not around:
-        return "", []
-    inner = max(around, key=lambda node: node.lineno)
-    first = min([inner.lineno, *(d.lineno for d in inner.decorator_list)])
-    numbers = range(first, (inner.end_lineno or first) + 1)
-    return inner.name, [(k, texts[k - 1].rstrip("\n")) for k in numbers]
 
 
 def parsed(profile: Profile) -> Iterator[tuple[str, ast.Module]]:

@@ -87,10 +87,13 @@ def where(finding: Shown) -> str:
     kernel = f"in {finding.kernel}" if finding.kernel else ""
     if not finding.file:
         return clean(kernel)
-    place = errors.place(finding.file, finding.line)
-    if place == f"{finding.file}:{finding.line}":
-        place = f"{_short(finding.file)}:{finding.line}"
-    return clean(f"{place} {kernel}".rstrip())
+    return clean(f"{place(finding.file, finding.line)} {kernel}".rstrip())
+
+
+def place(file: str, line: int) -> str:
+    """Return a line's location, with the shortest path to its file or a notebook cell's name."""
+    is_cell = errors.file_name(file) != file
+    return errors.place(file if is_cell else _short(file), line)
 
 
 def _short(file: str) -> str:

@@ -218,14 +218,14 @@ def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
         return {"kernel": name, "file": file, "line": line, "source": text}
     inlined = _inlined(unit, line)
     if inlined is not None:
-        name, file = inlined
-        text = linecache.getline(file, line).strip()
-        return {"kernel": name, "file": file, "line": line, "source": text}
+        name, found_there = inlined
+        text = found_there.line(line).strip()
+        return {"kernel": name, "file": found_there.file, "line": line, "source": text}
     return _at(unit.function, unit.source, line or unit.tree.lineno)
 
 
-def _inlined(unit: Unit, line: int) -> tuple[str, str] | None:
-    """Return function and file of a line that occurs only in inlined functions, else None."""
+def _inlined(unit: Unit, line: int) -> tuple[str, source.Source] | None:
+    """Return name and source of a line that occurs only in inlined functions, else None."""
     origins = {
         facts.of(node).inlined_from
         for node in ast.walk(unit.tree)

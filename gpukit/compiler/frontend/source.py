@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import io
 import linecache
 import tokenize
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from gpukit import errors
@@ -35,6 +36,17 @@ class Source:
         """Return the text of one line of the file, or an empty string."""
         return self.lines[number - 1].rstrip("\n") if 0 < number <= len(self.lines) else ""
 
+    @property
+    def listing(self) -> list[tuple[int, str]]:
+        """The numbered lines of the function and of its decorators."""
+        first = min([self.tree.lineno, *(node.lineno for node in self.tree.decorator_list)])
+        last = self.tree.end_lineno or first
+        return [(number, self.line(number)) for number in range(first, last + 1)]
+
+
+# As found when the function was compiled: its file may be edited while it lives.
+_found: weakref.WeakKeyDictionary[Callable[..., Any], Source] = weakref.WeakKeyDictionary()
+
 
 def find(function: Callable[..., Any]) -> Source:
     """Return the parsed source of `function`; raise `errors.SourceError` if there is none."""
@@ -43,6 +55,12 @@ def find(function: Callable[..., Any]) -> Source:
         raise errors.SourceError(
             f"{function!r} is not a Python function. @cuda.jit needs one, written with def."
         )
+    if function not in _found:
+        _found[function] = _search(function, code)
+    return _found[function]
+
+
+def _search(function: Callable[..., Any], code: CodeType) -> Source:
     lines: list[str] = []
     for lines in _texts(function):
         node = original.definition("".join(lines), code, function.__globals__)
@@ -59,16 +77,25 @@ def shown(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "stands_for", function)
 
 
+def around(file: str, line: int, text: str) -> Source | None:
+    """Return the shortest function found so far that has this line of a file, or None."""
+    known = [
+        found
+        for found in _found.values()
+        if found.file == file and dict(found.listing).get(line, "").strip() == text.strip()
+    ]
+    return min(known, key=lambda found: len(found.listing), default=None)
+
+
 @functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
 def place(function: Callable[..., Any]) -> tuple[str, str, int, str]:
     """Return name, file, line and text of a function's `def`; line 0 if its source is missing."""
     name, file = function.__name__, function.__code__.co_filename
     try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+        found = find(function)
+    except errors.SourceError:
         return name, file, 0, ""
-    at = next((k for k, text in enumerate(lines) if "def " in text or "lambda" in text), 0)
-    return name, file, max(start, 1) + at, lines[at].strip()
+    return name, file, found.tree.lineno, found.line(found.tree.lineno).strip()
 
 
 def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:

@@ -132,13 +132,21 @@ def _redirected() -> str:
 
 
 def _typed() -> Iterator[str]:
-    """Yield the last lines typed at the prompt: the last one, two, three, ..."""
+    """Yield the last lines typed at the prompt: the last one, two, three, ...
+
+    Line numbers continue after those of earlier functions, so that a kernel and a device function
+    that it calls have no line in common.
+    """
     readline = sys.modules.get("readline")
     count = readline.get_current_history_length() if readline else 0
+    earlier = [t for f, t in _texts.items() if f.__code__.co_filename == "<stdin>"]
+    before = "\n" * max((text.count("\n") + 1 for text in earlier), default=0)
     lines: list[str] = []
     for k in range(count, max(count - _MOST_LINES, 0), -1):
         lines.insert(0, readline.get_history_item(k) or "")  # type: ignore[union-attr]
-        yield "\n".join(lines)
+        above = readline.get_history_item(k - 1) or ""  # type: ignore[union-attr]
+        if not above.lstrip().startswith("@"):  # else the text would lack a decorator
+            yield before + "\n".join(lines)
 
 
 def command(argv: Sequence[str]) -> str | None:
