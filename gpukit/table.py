@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -14,6 +15,9 @@ from gpukit import status
 # Characters per line of a notebook's output in a window 1280 pixels wide, with Lab's file browser
 # open. Lab breaks longer lines anywhere, even inside words.
 NOTEBOOK = 76
+# The minimum width of the column of names, beside which longer ones have lines of their own.
+_LEAST_NAME = 12
+_TIE = "\0"
 
 
 def layout(
@@ -24,20 +28,27 @@ def layout(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the lines of the header and those of each row; without a width nothing is wrapped.
 
-    The columns whose indices are in `right` hold numbers with units: right-aligned, never wrapped.
+    The columns whose indices are in `right` hold numbers with units, or ranges of them, perhaps
+    after a colon: right-aligned, and wrapped only at the colon and at the "to" of a range. A name
+    in the first column that leaves too little space for the others has a line of its own.
 
     >>> layout(["name", "what"], [["relu", "numbers below zero become zero"]], width=24)
     (['name  what'], [['relu  numbers below zero', '      become zero']])
+    >>> layout(["name", "time"], [["copy_one", "9 us to 1 ms"]], right=[1], width=14)
+    (['name       time'], [['copy_one  9 us', '            to', '          1 ms']])
     >>> layout(["name", "GB/s"], [["sum", "12.5"]], right=[1], width=8)
     ([], [['name: sum', '  GB/s:', '  12.5']])
     """
-    columns = list(zip(headers, *rows, strict=True))
+    bodies = [[_tied(cell) if k in right else cell for k, cell in enumerate(row)] for row in rows]
+    columns = list(zip(headers, *bodies, strict=True))
     widths, gap = [max(map(len, column)) for column in columns], 2
     if width is not None:
-        least = [_least(column, k in right) for k, column in enumerate(columns)]
+        least = [_least(column) for column in columns]
         if sum(least) + gap * (len(widths) - 1) > width:
             gap = 1
         available = width - gap * (len(widths) - 1)
+        if sum(least) > available:
+            least[0] = max(available - sum(least[1:]), _LEAST_NAME)
         if sum(least) > available:
             return [], [_paragraph(headers, row, width) for row in rows]
         while sum(widths) > available:
@@ -49,8 +60,13 @@ def layout(
                 k: _height(columns[k], widths[k] - 1) - _height(columns[k], widths[k]) for k in wide
             }
             widths[min(wide, key=lambda k: (cost[k], -widths[k]))] -= 1
-    heads, *below = (_lines(row, widths, right, gap) for row in (headers, *rows))
+    heads, *below = (_lines(row, widths, right, gap) for row in (headers, *bodies))
     return heads, below
+
+
+def _tied(cell: str) -> str:
+    """Tie the words of a number, not those of a range, by a character at which no line breaks."""
+    return re.sub(r"(?<!\bto)(?<!:) (?!to\b)", _TIE, cell)
 
 
 def broken(text: str, width: int) -> list[str]:
@@ -109,16 +125,17 @@ def _height(column: Sequence[str], width: int) -> int:
     return sum(len(broken(cell, width)) for cell in column)
 
 
-def _least(column: Sequence[str], numbers: bool) -> int:
+def _least(column: Sequence[str]) -> int:
     """Return the minimum width of a column."""
-    head, *cells = column
-    words = head.split() + (cells if numbers else [word for cell in cells for word in cell.split()])
-    return max(map(len, words), default=0)
+    return max((len(word) for cell in column for word in cell.split()), default=0)
 
 
 def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap: int) -> list[str]:
     cells = [broken(cell, width) for cell, width in zip(row, widths, strict=True)]
-    return [
+    name = cells[0] if len(cells[0][0]) > widths[0] else []
+    if name:
+        cells[0] = []
+    lines = [
         (" " * gap)
         .join(
             piece.rjust(width) if k in right else piece.ljust(width)
@@ -127,6 +144,7 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap:
         .rstrip()
         for pieces in itertools.zip_longest(*cells, fillvalue="")
     ]
+    return [line.replace(_TIE, " ") for line in (*name, *lines)]
 
 
 def _paragraph(headers: Sequence[str], row: Sequence[str], width: int) -> list[str]:

@@ -66,13 +66,13 @@ def verdict(speedup: float) -> str:
     """Return in words how two times compare.
 
     >>> verdict(2.0), verdict(0.5), verdict(1.01)
-    ('2.0 times faster', '2.0 times slower', 'the same')
+    ('2.0x faster', '2.0x slower', 'the same')
     """
     if 0.95 <= speedup <= 1.05:
         return "the same"
     if speedup > 1:
-        return f"{ratio(speedup)} times faster"
-    return f"{ratio(1 / speedup)} times slower"
+        return f"{ratio(speedup)}x faster"
+    return f"{ratio(1 / speedup)}x slower"
 
 
 def ratio(value: float) -> str:
@@ -113,13 +113,13 @@ def span(low: float, high: float) -> str:
     """Return in words how two times compare, between two ratios.
 
     >>> span(1.5, 3), span(0.25, 0.5), span(0.5, 1.2)
-    ('1.50 to 3.0 times faster', '2.0 to 4.0 times slower', '2.0 times slower to 1.20 times faster')
+    ('1.50x to 3.0x faster', '2.0x to 4.0x slower', '2.0x slower to 1.20x faster')
     """
     if low >= 1:
-        return f"{ratio(low)} to {ratio(high)} times faster"
+        return f"{ratio(low)}x to {ratio(high)}x faster"
     if high <= 1:
-        return f"{ratio(1 / high)} to {ratio(1 / low)} times slower"
-    return f"{ratio(1 / low)} times slower to {ratio(high)} times faster"
+        return f"{ratio(1 / high)}x to {ratio(1 / low)}x slower"
+    return f"{ratio(1 / low)}x slower to {ratio(high)}x faster"
 
 
 def durations(found: timing.Timing) -> tuple[str, str]:

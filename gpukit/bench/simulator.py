@@ -29,7 +29,7 @@ CHILD = Path(gpu_code.__file__).with_name("simulator_child.py")
 SECONDS = 60.0  # limit per launch
 _TIMES = 9
 _TOLERANCE = 1e-3  # of the largest value: sums have another order
-HEADERS = ("kernel", "threads", "ours", "simulator", "times faster")
+HEADERS = ("kernel", "threads", "gpukit", "simulator", "times faster")
 
 
 class Simulated(NamedTuple):

@@ -214,7 +214,7 @@ def bench(arguments: argparse.Namespace) -> int:
         show.paragraph(report.heading(target.active()), indent="")
         show.text()
         headers, rows = report.table(results, machine)
-        right = tuple(range(2, len(headers) - 1))
+        right = tuple(range(2, len(headers)))
         if times:
             headers.append(estimated.heading(list(times.values())))
             for cells in rows:
@@ -242,7 +242,7 @@ def _simulated(chosen: list[str]) -> list[Any]:
     found = []
     with show.progress(len(chosen)) as step:
         for name in chosen:
-            step(name)
+            step(f"Numba's simulator, up to {simulator.SECONDS:.0f} s: {name}")
             found.append(simulator.run(name))
     return found
 

@@ -13,14 +13,12 @@ from gpukit.bench.timing import Spread, Timing
 
 def test_line_shows_both_times_the_ratio_and_its_spread():
     line = Line(Timing(1e-3, 2e-3, 40, 0.1, 1.8, 2.25), "cpu")
-    assert repr(line) == (
-        "right; kernel (cpu) 1 ms, NumPy 2 ms: 2.0 times faster (mostly 1.80 to 2.2)"
-    )
+    assert repr(line) == ("right; kernel (cpu) 1 ms, NumPy 2 ms: 2.0x faster (mostly 1.80 to 2.2)")
 
 
 def test_spread_of_a_slower_kernel_is_given_as_times_slower():
     line = Line(Timing(2e-3, 1e-3, 40, 0.1, 0.4, 0.625), "cpu")
-    assert "2.0 times slower (mostly 1.60 to 2.5)" in repr(line)
+    assert "2.0x slower (mostly 1.60 to 2.5)" in repr(line)
 
 
 BUSY = Timing(
@@ -39,7 +37,7 @@ QUIET = Record("a CPU", "copy", "1,000", 1e-3, 2e-3)
 def test_times_that_vary_too_much_are_ranges_and_so_is_their_ratio():
     first, second = repr(Line(BUSY, "cpu")).splitlines()
     assert first == "right; kernel (cpu) 900 us to 2.7 ms, NumPy 1 to 4 ms"
-    assert second.strip() == "busy: 2.0 times slower to 3.0 times faster"
+    assert second.strip() == "busy: 2.0x slower to 3.0x faster"
 
 
 def test_a_busy_machine_s_times_have_recorded_ones_below_them():
@@ -53,7 +51,7 @@ def test_steady_times_are_shown_without_recorded_ones():
 
 def test_ratio_is_the_median_of_ratios_which_lies_within_the_spread():
     line = Line(Timing(1.41e-3, 1e-3, 11, 0.1, 1 / 1.36, 1 / 1.21, 1 / 1.3), "cpu")
-    assert "1.30 times slower (mostly 1.21 to 1.36)" in repr(line)
+    assert "1.30x slower (mostly 1.21 to 1.36)" in repr(line)
 
 
 @pytest.mark.parametrize("varied", [0.1, 0.3])

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from gpukit import table
 from gpukit.bench import report, timing
 from gpukit.bench.ceilings import Ceilings
 from gpukit.launch import Cost
@@ -30,7 +31,7 @@ CEILINGS = Ceilings(bytes=24e9, flops=1e12, how="fake")
 
 
 def test_a_row_contains_times_rates_and_a_verdict():
-    expected = ["saxpy", "1,000", "1 ms", "2 ms", "12", "2", "2.0", "-", "2.0 times faster"]
+    expected = ["saxpy", "1,000", "1 ms", "2 ms", "12", "2", "2.0", "-", "2.0x faster"]
     assert report.row(GOOD, CEILINGS) == expected
 
 
@@ -39,19 +40,40 @@ def test_a_row_with_times_that_vary_too_much_has_ranges():
     varied = timing.Timing(1e-3, 2e-3, 7, 0.31, 0.5, 0.8, 0.6, sides)
     found = dataclasses.replace(GOOD, timing=varied)
     row = report.row(found, CEILINGS)
-    assert (row[2], row[3], row[-1]) == (
-        "1 to 2 ms",
-        "2 to 2.1 ms",
-        "busy: 1.25 to 2.0 times slower",
-    )
+    assert (row[2], row[3], row[-1]) == ("1 to 2 ms", "2 to 2.1 ms", "busy: 1.25x to 2.0x slower")
     assert any("another program was at work" in note for note in report.notes([found]))
     (row,) = report.as_json([found], Target("cpu", "why"), "x86_64")["results"]
     assert (row["speedup"], row["timing"]["varied"]) == (None, 0.31)
 
 
+@pytest.fixture
+def laid_out():
+    """Return the header and two rows at 80 columns: one steady with a long name, one busy."""
+    steady = timing.Timing(12.3e-6, 4.56e-6, 7)
+    sides = timing.Spread(1e-3, 998e-6, 2e-3, 7), timing.Spread(2e-3, 2e-3, 2.1e-3, 7)
+    busy = timing.Timing(1e-3, 2e-3, 7, 0.31, 0.5, 1.8, 0.6, sides)
+    found = [
+        dataclasses.replace(GOOD, name="vector_add_vectorized", timing=steady),
+        dataclasses.replace(GOOD, timing=busy),
+    ]
+    headers, rows = report.table(found, CEILINGS)
+    return table.layout(headers, rows, range(2, len(headers)), 80)
+
+
+def test_a_steady_row_takes_one_line_of_80_columns(laid_out):
+    _, (steady, _) = laid_out
+    assert steady[0].endswith("2.7x slower")
+
+
+def test_a_row_with_ranges_keeps_the_columns_at_80_columns(laid_out):
+    heads, (_, busy) = laid_out
+    assert heads[0].split()[0] == "kernel"
+    assert [line.split()[-1] for line in busy] == ["busy:", "slower", "to", "faster"]
+
+
 def test_a_row_with_times_that_vary_slightly_has_a_ratio():
     found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.24))
-    assert report.row(found, CEILINGS)[-1] == "2.0 times faster"
+    assert report.row(found, CEILINGS)[-1] == "2.0x faster"
     assert not any("another program was at work" in note for note in report.notes([found]))
 
 
@@ -86,7 +108,7 @@ def test_gpu_rows_use_the_gpu_clock_and_name_the_fastest_library():
     }
     found = report.row(dataclasses.replace(GOOD, gpu=spreads), CEILINGS)
     assert found[2] == "500 us"
-    assert found[-3:] == ["1.00", "80 % of PyTorch", "2.0 times faster"]
+    assert found[-3:] == ["1.00", "80 % of PyTorch", "2.0x faster"]
 
 
 def test_the_ceilings_are_shown_with_their_source():
@@ -122,12 +144,7 @@ def test_a_duration_is_shown_in_a_suitable_unit(seconds, words):
 
 @pytest.mark.parametrize(
     ("speedup", "words"),
-    [
-        (0.96, "the same"),
-        (1.2, "1.20 times faster"),
-        (0.25, "4.0 times slower"),
-        (250.4, "250 times faster"),
-    ],
+    [(0.96, "the same"), (1.2, "1.20x faster"), (0.25, "4.0x slower"), (250.4, "250x faster")],
 )
 def test_a_verdict_says_faster_or_slower(speedup, words):
     assert report.verdict(speedup) == words

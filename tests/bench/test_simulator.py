@@ -9,6 +9,7 @@ import pytest
 from gpukit import cli, target
 from gpukit.bench import ceilings, register, simulator
 from gpukit.bench.simulator import Simulated
+from gpukit.cli import machine, show
 
 
 @pytest.fixture
@@ -87,3 +88,10 @@ def test_bench_shows_the_simulator_on_request(monkeypatch, capsys):
     monkeypatch.setattr(simulator, "run", lambda name: answer)
     assert cli.main(["bench", "fill", "--quick", "--simulator", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["simulator"] == [answer._asdict()]
+
+
+def test_the_progress_of_the_simulator_says_what_runs_and_how_long_it_may_take(monkeypatch, capsys):
+    monkeypatch.setattr(simulator, "run", lambda name: Simulated(name, 8, 1e-3, 2.0))
+    monkeypatch.setattr(show, "fancy", lambda stream: True)
+    machine._simulated(["fill"])
+    assert "0/1 Numba's simulator, up to 60 s: fill" in capsys.readouterr().err

@@ -192,7 +192,7 @@ def test_table_shows_that_a_result_is_wrong():
 
 
 def test_table_gives_the_ratio_in_words():
-    assert "2.0 times faster" in repr(draw.table([result("fast")]))
+    assert "2.0x faster" in repr(draw.table([result("fast")]))
 
 
 STEADY = Line(Timing(1.0, 2.0, 5), "cpu", GpuTime("V100", why="it uses tensor cores"))
@@ -207,7 +207,7 @@ BUSY = Line(
 def test_table_of_lines_has_a_column_of_the_gpu():
     made = draw.table({"one": STEADY})
     assert made.headers[-1] == "estimated, V100"
-    assert made.rows == [["one", "1 s", "2 s", "2.0 times faster", "none: it uses tensor cores"]]
+    assert made.rows == [["one", "1 s", "2 s", "2.0x faster", "none: it uses tensor cores"]]
 
 
 def test_table_of_a_busy_machine_has_ranges_and_recorded_times():
@@ -218,7 +218,7 @@ def test_table_of_a_busy_machine_has_ranges_and_recorded_times():
     assert made.rows[1][1:] == [
         "500 ms to 3 s",
         "1 to 4 s",
-        "busy: 1.50 to 3.0 times faster",
+        "busy: 1.50x to 3.0x faster",
         "1 s, NumPy 2 s at 10",
         "-",
     ]
