@@ -124,7 +124,8 @@ class Picture:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Return the picture as HTML with alt text, as PNG and as text.
 
-        JupyterLab and nbconvert use the HTML: both drop the alt text of a bare PNG.
+        JupyterLab and nbconvert use the HTML: both drop the alt text of a bare PNG. The second copy
+        is for what shows no HTML: an export to PDF through LaTeX would have no picture without it.
         """
         del include, exclude
         coded, words = base64.b64encode(self.png).decode("ascii"), html.escape(self.alt)
