@@ -22,9 +22,10 @@ from benchmarks import gpu_times
 from benchmarks.microbenchmarks import GROUPS, Scale
 from gpukit import cuda, target
 from gpukit.bench import gpu, timing
+from gpukit.bench.calls import Launch, parts_of
 from gpukit.bench.cases import CASES
 from gpukit.bench.estimated import limits
-from gpukit.bench.register import Launch, Sizes, parts_of
+from gpukit.bench.register import Sizes
 from gpukit.estimates import estimated, machine_code, published, refuse
 from gpukit.estimates.gpus import Machine
 

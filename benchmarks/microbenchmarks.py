@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda, launch
-from gpukit.bench.register import Launch
+from gpukit.bench.calls import Launch
 from gpukit.estimates import model
 from gpukit.estimates.gpus import Machine
 from gpukit.kernels import vector

@@ -29,7 +29,7 @@ if __name__ == "__main__":
 import numpy as np
 
 from gpukit import cuda, estimates
-from gpukit.bench import cases, estimated, launches, register, rivals, timing
+from gpukit.bench import calls, cases, estimated, launches, rivals, timing
 
 KERNELS = (
     "vector_add",
@@ -62,17 +62,17 @@ class Row:
         return self.median[side] / self.median["NumPy"]
 
 
-def compiled(comparison: timing.Comparison, **options: Any) -> register.Launch:
+def compiled(comparison: timing.Comparison, **options: Any) -> calls.Launch:
     """Return the launches of a case with kernels compiled anew, with more options of `cuda.jit`."""
     new: dict[int, Any] = {}
-    parts = [copy.copy(part) for part in register.parts_of(comparison.ours)]
+    parts = [copy.copy(part) for part in calls.parts_of(comparison.ours)]
     for part in parts:
         kernel = part.kernel
         if id(kernel) not in new:
             made = cuda.jit(**{**kernel.targetoptions, **options})
             new[id(kernel)] = made(kernel.py_func)
         part.kernel = new[id(kernel)]
-    return register.Launches(*parts)
+    return calls.Launches(*parts)
 
 
 def check(comparison: timing.Comparison, work: harness.Work) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from benchmarks.plain_loops import by_hand_matrices, by_hand_sums
 from benchmarks.plain_loops.case import Case, Launch
-from gpukit.bench import cases, register
+from gpukit.bench import calls, cases
 
 BY_HAND = {**by_hand_matrices.LOOPS, **by_hand_sums.LOOPS}
 
@@ -26,6 +26,6 @@ def make(name: str, *, quick: bool = False) -> Case:
             BY_HAND.get(function.__name__.removesuffix("_kernel")),
             part.shape[3],
         )
-        for part in register.parts_of(comparison.ours)
+        for part in calls.parts_of(comparison.ours)
     ]
     return Case(launches, [(comparison.result(), comparison.expected())], comparison.terms)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import Example, example, group, poisoned, random
+from gpukit.bench.calls import poisoned
+from gpukit.bench.register import Example, example, group, random
 from gpukit.bench.rivals import attention_grad_scores
 from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import scores_reference, softmax_reference

@@ -6,18 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import (
-    Example,
-    Launch,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    poisoned,
-    random,
-    zeroed,
-)
+from gpukit.bench.calls import Launch, Launches, launched, poisoned, zeroed
+from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.kernels import conv, pool, pool_grad
 from gpukit.kernels.conv import direct, gradients, im2col, implicit, one_d, tiled
 from gpukit.launch import Variant

@@ -7,19 +7,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import (
-    Example,
-    Launches,
-    ThreeSizes,
-    answered,
-    example,
-    group,
-    launched,
-    past_a_tile,
-    poisoned,
-    random,
-    together,
-)
+from gpukit.bench.calls import Launches, launched, poisoned, together
+from gpukit.bench.register import Example, ThreeSizes, answered, example, group, past_a_tile, random
 from gpukit.kernels.losses import entropy, mse, totals
 from gpukit.kernels.softmax import backward, groups, log, threads
 from gpukit.launch import Variant

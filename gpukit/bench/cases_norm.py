@@ -6,17 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import (
-    Example,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    poisoned,
-    random,
-    zeroed,
-)
+from gpukit.bench.calls import Launches, launched, poisoned, zeroed
+from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.kernels import (
     augment,
     batch_norm,

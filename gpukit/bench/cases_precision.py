@@ -8,17 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import (
-    Example,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    poisoned,
-    random,
-    zeroed,
-)
+from gpukit.bench.calls import Launches, launched, poisoned, zeroed
+from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.kernels import conv, convert, quantize, sparse
 from gpukit.kernels.matmul import mixed
 from gpukit.kernels.optimizers import loss_scale

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import Example, answered, group, launched, name_of, poisoned, random
+from gpukit.bench.calls import launched, poisoned
+from gpukit.bench.register import Example, answered, group, name_of, random
 from gpukit.kernels.recurrent import VARIANTS
 from gpukit.launch import Variant
 

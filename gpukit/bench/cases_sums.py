@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import (
-    Example,
-    Launch,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    past_a_tile,
-    poisoned,
-    random,
-    together,
-    zeroed,
-)
+from gpukit.bench.calls import Launch, Launches, launched, poisoned, together, zeroed
+from gpukit.bench.register import Example, answered, example, group, past_a_tile, random
 from gpukit.kernels import dot, extremes, histogram, reduce, reduce_trees, scan
 from gpukit.launch import Variant
 

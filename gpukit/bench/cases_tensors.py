@@ -6,17 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import (
-    Example,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    poisoned,
-    random,
-    together,
-)
+from gpukit.bench.calls import Launches, launched, poisoned, together
+from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.matmul import batched, bf16, nt, tensor_tf32, tn

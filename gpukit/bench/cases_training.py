@@ -8,17 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import (
-    Example,
-    Launches,
-    answered,
-    example,
-    group,
-    launched,
-    poisoned,
-    random,
-    together,
-)
+from gpukit.bench.calls import Launches, launched, poisoned, together
+from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.bench.rivals import normal_below
 from gpukit.kernels import activations_grad
 from gpukit.kernels.backprop import bias_activation, columns, sharing

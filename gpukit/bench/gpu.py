@@ -14,7 +14,7 @@ import numpy as np
 
 from gpukit import cuda, launch
 from gpukit.bench import rivals
-from gpukit.bench.register import Launch
+from gpukit.bench.calls import Launch
 from gpukit.bench.timing import OURS, Clock, Comparison, Spread, Work
 from gpukit.kernels import reduce, reduce_trees, vector
 

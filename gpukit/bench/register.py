@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpukit import cuda, errors, launch, target
+from gpukit import errors, launch, target
+from gpukit.bench.calls import Launch, poisoned
 from gpukit.bench.timing import Comparison
-from gpukit.kernels import vector
 
 
 class BenchError(errors.GpukitError):
@@ -165,12 +165,6 @@ def pick(quick: bool, small: Any, usual: Any, large: Any) -> Any:
     return small if quick else large if target.active().name == "cuda" else usual
 
 
-def poisoned(shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
-    """Return an array for a kernel to write, filled with NaN or with the least integer."""
-    worst = np.nan if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min  # type: ignore[type-var]
-    return launch.to_device(np.full(shape, worst, dtype))
-
-
 @functools.lru_cache(maxsize=4)
 def random(*shape: int, draw: int = 0) -> Any:
     """Return read-only normal float32 values with a positive mean, so that no sum is nearly zero.
@@ -181,63 +175,6 @@ def random(*shape: int, draw: int = 0) -> Any:
     made = np.random.default_rng((20261120, draw)).standard_normal(shape, np.float32)
     made += np.float32(0.25)
     return made
-
-
-class Launch:
-    """A call that launches a kernel on device arrays and waits."""
-
-    def __init__(
-        self, kernel: Any, grid: Any, block: Any, *arguments: Any, shared: int = 0
-    ) -> None:
-        self.kernel, self.shape = kernel, (grid, block, 0, shared)
-        self.arguments = [
-            launch.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments
-        ]
-
-    def __call__(self) -> None:
-        self.start()
-        if target.active().name == "cuda":  # on other targets a launch is synchronous
-            cuda.synchronize()
-
-    def start(self) -> None:
-        """Launch without waiting."""
-        self.kernel[self.shape](*self.arguments)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the kernel's arrays."""
-        return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
-
-
-def launched(variant: launch.Variant, sizes: tuple[int, ...], *arguments: Any) -> Launch:
-    """Return the launch of a variant that covers `sizes` elements along x, y and z."""
-    return Launch(variant.kernel, variant.grid("bench", *sizes), variant.block, *arguments)
-
-
-class Launches(Launch):
-    """Launches one after the other, each on the results of those before it."""
-
-    def __init__(self, *parts: Launch) -> None:
-        self.parts = parts
-
-    def start(self) -> None:
-        """Launch them all without waiting."""
-        for part in self.parts:
-            part.start()
-
-
-def parts_of(ours: Any) -> Iterator[Launch]:
-    """Yield the launches of a case one by one."""
-    if isinstance(ours, Launches):
-        for part in ours.parts:
-            yield from parts_of(part)
-    else:
-        yield ours
-
-
-def zeroed(out: Any) -> Launch:
-    """Return the launch that sets a vector to 0, for atomics to add to."""
-    return launched(vector.VARIANTS[0], out.shape, out.dtype.type(0), out)
 
 
 def example(
@@ -294,8 +231,3 @@ def answered(
         return np.reshape(right if part is None else right[part], out.shape)
 
     return Example(ours, out, work, given, **{"expected": expected, "least": least, **rest})
-
-
-def together(*costs: launch.Cost) -> launch.Cost:
-    """Return the cost of launches one after the other."""
-    return launch.Cost(sum(c.bytes for c in costs), sum(c.flops for c in costs))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpukit.kernels
-from gpukit.bench import cases, register, timing
+from gpukit.bench import calls, cases, register, timing
 from gpukit.bench.launches import first_launch
 from tests import often
 
@@ -76,7 +76,7 @@ def test_no_launch_argument_is_none_which_numba_cuda_rejects(name):
 
 def test_only_launches_are_timed():
     for name in cases.CASES:
-        assert isinstance(cases.make(name, quick=True).ours, register.Launch), name
+        assert isinstance(cases.make(name, quick=True).ours, calls.Launch), name
 
 
 def test_inputs_of_a_case_differ_from_each_other_and_their_transposes():

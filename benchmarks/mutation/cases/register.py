@@ -13,8 +13,9 @@ import numpy as np
 
 from benchmarks.mutation.code import full_name
 from gpukit import cuda, launch
+from gpukit.bench.calls import poisoned
 from gpukit.bench.cases import CASES
-from gpukit.bench.register import Entry, poisoned
+from gpukit.bench.register import Entry
 from gpukit.cpu.dispatcher import Configured
 from gpukit.cpu.memory import uninitialised
 
