@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,21 @@ class Finding:
 
 
 Check = Callable[[Machine], Finding | None]
+
+
+def finds(
+    level: str, name: str, what: str, fix: str
+) -> Callable[[Callable[[Machine], bool]], Check]:
+    """Return a decorator that makes a check of a condition, with one finding for all machines."""
+
+    def decorate(condition: Callable[[Machine], bool]) -> Check:
+        @functools.wraps(condition)
+        def check(machine: Machine) -> Finding | None:
+            return Finding(level, name, what, fix) if condition(machine) else None
+
+        return check
+
+    return decorate
 
 
 def has(machine: Machine, package: str) -> bool:

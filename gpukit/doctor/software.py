@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpukit.doctor.facts import Machine
-from gpukit.doctor.finding import Check, Finding, has, version
+from gpukit.doctor.finding import Check, Finding, finds, has, version
 
 PYTHON_LEAST, PYTHON_MOST = (3, 10), (3, 14)
 NUMBA_LEAST = (0, 68)
@@ -22,40 +22,37 @@ def python_version(machine: Machine) -> Finding | None:
     )
 
 
-def python_bits(machine: Machine) -> Finding | None:
+@finds(
+    "problem",
+    "python-bits",
+    "This is a 32-bit Python; Numba needs 64 bits.",
+    "Install the 64-bit Python from python.org and create a new environment.",
+)
+def python_bits(machine: Machine) -> bool:
     """Numba has no wheels for 32-bit Python."""
-    if machine.bits == 64:
-        return None
-    return Finding(
-        "problem",
-        "python-bits",
-        "This is a 32-bit Python; Numba needs 64 bits.",
-        "Install the 64-bit Python from python.org and create a new environment.",
-    )
+    return machine.bits != 64
 
 
-def python_free_threaded(machine: Machine) -> Finding | None:
+@finds(
+    "note",
+    "python-free-threaded",
+    "This is a free-threaded Python, on which gpukit is untested.",
+    "Use the ordinary build: python3.14, not python3.14t",
+)
+def python_free_threaded(machine: Machine) -> bool:
     """Free-threaded builds have few wheels."""
-    if not machine.free_threaded:
-        return None
-    return Finding(
-        "note",
-        "python-free-threaded",
-        "This is a free-threaded Python, on which gpukit is untested.",
-        "Use the ordinary build: python3.14, not python3.14t",
-    )
+    return machine.free_threaded
 
 
-def python_translated(machine: Machine) -> Finding | None:
+@finds(
+    "note",
+    "python-translated",
+    "This Intel Python runs under Rosetta on Apple silicon: everything is slower.",
+    "Install the arm64 Python from python.org and create a new environment.",
+)
+def python_translated(machine: Machine) -> bool:
     """An Intel Python on Apple silicon runs translated and slowly."""
-    if not machine.translated:
-        return None
-    return Finding(
-        "note",
-        "python-translated",
-        "This Intel Python runs under Rosetta on Apple silicon: everything is slower.",
-        "Install the arm64 Python from python.org and create a new environment.",
-    )
+    return machine.translated
 
 
 def shadowed_package(machine: Machine) -> Finding | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpukit import target
 from gpukit.doctor.facts import Machine
-from gpukit.doctor.finding import Check, Finding, unset
+from gpukit.doctor.finding import Check, Finding, finds, unset
 
 
 def target_name(machine: Machine) -> Finding | None:
@@ -85,16 +85,15 @@ def temporary_folder(machine: Machine) -> Finding | None:
     )
 
 
-def one_core(machine: Machine) -> Finding | None:
+@finds(
+    "note",
+    "one-core",
+    "Only one core is available: blocks run one after the other.",
+    "Give the container or the virtual machine more cores.",
+)
+def one_core(machine: Machine) -> bool:
     """On one core blocks run one after the other."""
-    if machine.cores > 1 or machine.target == "cuda":
-        return None
-    return Finding(
-        "note",
-        "one-core",
-        "Only one core is available: blocks run one after the other.",
-        "Give the container or the virtual machine more cores.",
-    )
+    return machine.cores <= 1 and machine.target != "cuda"
 
 
 def first_kernel(machine: Machine) -> Finding | None:
