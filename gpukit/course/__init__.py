@@ -16,6 +16,7 @@ __all__ = [
     "attention",
     "beside",
     "by_block",
+    "by_row",
     "called",
     "lanes",
     "lengths",
@@ -24,12 +25,12 @@ __all__ = [
     "poison",
     "products",
 ]
-_OF_CASE = ("Case", "areas", "beside", "by_block", "called", "lengths", "of_photograph", "poison")
+_INPUTS = ("adam", "attention", "lanes", "momentum", "products")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_CASE:
-        return getattr(importlib.import_module("gpukit.course.case"), name)
-    if name in __all__:
+    if name in _INPUTS:
         return importlib.import_module(f"gpukit.course.inputs.{name}")
+    if name in __all__:
+        return getattr(importlib.import_module("gpukit.course.case"), name)
     raise AttributeError(f"module 'gpukit.course' has no attribute {name!r}")

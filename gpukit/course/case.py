@@ -152,6 +152,19 @@ def areas(
     }
 
 
+def by_row(block: int) -> dict[str, tuple[int, int]]:
+    """Return rows and columns at which kernels with a block per row go wrong, as `lengths` does."""
+    return {
+        "a column for each thread": (4, block),
+        "one number": (1, 1),
+        "one column more": (4, block + 1),
+        "one column less": (5, block - 1),
+        "one column": (9, 1),
+        "two primes": (7, 83),
+        "many rows": (16, 264),
+    }
+
+
 def by_block(x: Array, block: int, beyond: float = 0) -> Array:
     """Return the elements of each block as a row of float64, with `beyond` past the end of x.
 

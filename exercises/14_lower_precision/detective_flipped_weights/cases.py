@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, by_row, poison
 
 BLOCK = 128
-# Rows and columns.
-SHAPES = {
-    "a column for each thread": (4, BLOCK),
-    "one number": (1, 1),
-    "one column more": (4, BLOCK + 1),
-    "one column less": (5, BLOCK - 1),
-    "one column": (9, 1),
-    "two primes": (7, 83),
-    "many rows": (16, 264),
-}
+SHAPES = by_row(BLOCK)
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
