@@ -137,6 +137,12 @@ def _grad_weight_of_columns(variant: Variant, n: int, size: int) -> Example:
     picture, weight, _ = _layer(n, size)
     pixels, m, depth = size * size, len(weight), weight[0].size
     grad, columns = random(n, 1, m, pixels), random(n, 1, depth, pixels, draw=3)
+    return grad_weight_example(variant, grad, columns, size=_size(picture))
+
+
+def grad_weight_example(variant: Variant, grad: Any, columns: Any, **rest: Any) -> Example:
+    """Return the example of the gradient of weights: the sums over all images, in slices."""
+    (n, _, m, pixels), depth = grad.shape, columns.shape[2]
     slices = min(n, conv.by_columns.SLICES)
     out = poisoned((slices, 1, m, depth), np.float32)
     ours = launched(variant, (depth, m, slices), grad, columns, out)
@@ -154,7 +160,7 @@ def _grad_weight_of_columns(variant: Variant, n: int, size: int) -> Example:
         told=(grad, columns, slices),
         cost=variant.cost(n, 1, m, pixels, depth, slices),
         terms=n * pixels,
-        size=_size(picture),
+        **rest,
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.calls import Launches, launched, poisoned, zeroed
+from gpukit.bench.calls import launched, poisoned
+from gpukit.bench.cases_conv import grad_weight_example
 from gpukit.bench.register import Example, answered, example, group, random
 from gpukit.kernels import conv, convert, quantize, sparse
 from gpukit.kernels.matmul import mixed
@@ -153,26 +154,8 @@ def _product_mixed(variant: Variant, n: int, size: int) -> Example:
 def _grad_weight_mixed(variant: Variant, n: int, size: int) -> Example:
     pixels, depth, m = size * size, 27, 16
     (cols, wide), (grad, wide_grad) = _rounded(n, 1, depth, pixels), _rounded(n, 1, m, pixels)
-    slices = min(n, conv.by_columns.SLICES)
-    out = poisoned((slices, 1, m, depth), np.float32)
-    ours = launched(variant, (depth, m, slices), grad, cols, out)
-
-    def work(xp: Any, grad: Any, cols: Any) -> Any:
-        each = xp.matmul(grad, cols.swapaxes(2, 3))
-        return xp.stack([each[s::slices].sum(axis=0) for s in range(slices)])
-
-    return answered(
-        variant,
-        Launches(zeroed(out.reshape(out.size)), ours),
-        (grad, cols),
-        out,
-        work,
-        given=(wide_grad, wide),
-        told=(grad, cols, slices),
-        cost=variant.cost(n, 1, m, pixels, depth, slices),
-        terms=n * pixels,
-        size=f"{n} x 3 x {size} x {size}, 16 of 3 x 3",
-    )
+    text = f"{n} x 3 x {size} x {size}, 16 of 3 x 3"
+    return grad_weight_example(variant, grad, cols, given=(wide_grad, wide), size=text)
 
 
 # ---- int8 -----------------------------------------------------------------------------------
