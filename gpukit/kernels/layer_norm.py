@@ -242,20 +242,18 @@ def parameter(array: Any, size: int, dtype: Any, value: int, stream: Any) -> Any
     return vector.fill(size, value, dtype=dtype, out=made, stream=stream)
 
 
-_variant = functools.partial(Variant, reference=layer_norm_reference)
+# The variant with one warp per row, also for the gradient.
+warp_variant = functools.partial(Variant, block=(WARP, WARPS), tile=WARPS)
 VARIANTS = (
-    _variant(
-        "two_pass",
-        layer_norm_two_pass_kernel,
-        layer_norm_two_pass_cost,
-        block=(WARP, WARPS),
-        tile=WARPS,
+    warp_variant(
+        "two_pass", layer_norm_two_pass_kernel, layer_norm_two_pass_cost, layer_norm_reference
     ),
-    _variant(
+    Variant(
         "block",
         layer_norm_block_kernel,
         layer_norm_block_cost,
-        block=BLOCK,
+        layer_norm_reference,
+        BLOCK,
         tile=1,
         instead="two_pass",
     ),

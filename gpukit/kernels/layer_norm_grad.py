@@ -26,7 +26,6 @@ All kernels
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -36,7 +35,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, warp_all_sum
 from gpukit.kernels.backprop import columns
-from gpukit.kernels.layer_norm import BLOCK, LEVELS, WARPS, parameter
+from gpukit.kernels.layer_norm import BLOCK, LEVELS, WARPS, parameter, warp_variant
 from gpukit.launch import Cost, Variant, ceil_div
 
 Float64 = npt.NDArray[np.float64]
@@ -199,17 +198,19 @@ def _launch(function: str, arrays: list[Any], weight: Any, results: list[Any], s
         columns.add_columns(function, part, result.flat(), stream)
 
 
-_variant = functools.partial(Variant, reference=layer_norm_backward_reference)
 VARIANTS = (
-    _variant(
+    warp_variant(
         "grad_input",
         layer_norm_grad_input_kernel,
         layer_norm_grad_input_cost,
-        block=(WARP, WARPS),
-        tile=WARPS,
+        layer_norm_backward_reference,
     ),
-    _variant(
-        "grad_weight", layer_norm_grad_weight_kernel, layer_norm_grad_weight_cost, block=(BLOCK, 1)
+    Variant(
+        "grad_weight",
+        layer_norm_grad_weight_kernel,
+        layer_norm_grad_weight_cost,
+        layer_norm_backward_reference,
+        (BLOCK, 1),
     ),
 )
 __all__ = launch.public_names(globals())
