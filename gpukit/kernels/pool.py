@@ -270,9 +270,12 @@ def _launch(variant: Variant, input: Any, given: Any, shape: Shape, stream: Any)
         variant.kernel[grid, variant.block, stream](planes(input, input.shape), *given)
 
 
-_variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
+# A variant with one thread per element of a plane, also for the gradients.
+plane_variant = functools.partial(
+    Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2]
+)
 VARIANTS = (
-    _variant("max_pool2d", max_pool2d_kernel, max_pool2d_cost, max_pool2d_reference),
-    _variant("avg_pool2d", avg_pool2d_kernel, avg_pool2d_cost, avg_pool2d_reference),
+    plane_variant("max_pool2d", max_pool2d_kernel, max_pool2d_cost, max_pool2d_reference),
+    plane_variant("avg_pool2d", avg_pool2d_kernel, avg_pool2d_cost, avg_pool2d_reference),
 )
 __all__ = launch.public_names(globals())

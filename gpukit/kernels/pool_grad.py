@@ -30,21 +30,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
-from gpukit.kernels import vector
+from gpukit.kernels import pool, vector
 from gpukit.kernels.conv.windows import Pair, Shape, taps_inside
-from gpukit.kernels.pool import (
-    BLOCK_X,
-    BLOCK_Y,
-    NONE,
-    ONE,
-    PLACE,
-    Float64,
-    planes,
-    pooled_shape,
-    reach_of,
-    seen_by,
-)
 from gpukit.launch import Cost, Variant
+
+Float64 = npt.NDArray[np.float64]
+
 
 # --- References ------------------------------------------------------------------------------
 
@@ -67,15 +58,15 @@ def avg_pool2d_backward_reference(
     window: Pair,
     *,
     stride: Pair,
-    padding: Pair = NONE,
+    padding: Pair = pool.NONE,
     count_include_pad: bool = True,
 ) -> Float64:
     """Return planes of `size` with each gradient distributed over the pixels of its window."""
     grad_out = np.asarray(grad_out, np.float64)
-    moves = window, stride, padding, ONE, 0.0
+    moves = window, stride, padding, pool.ONE, 0.0
     counts = math.prod(window)
     if not count_include_pad:
-        counts = seen_by(np.full((1, *size), 1.0), *moves).sum((3, 4))
+        counts = pool.seen_by(np.full((1, *size), 1.0), *moves).sum((3, 4))
     each = grad_out / counts
     padded = np.zeros((len(each), size[0] + 2 * padding[0], size[1] + 2 * padding[1]))
     for kh, kw in np.ndindex(*window):
@@ -111,7 +102,7 @@ def max_pool2d_scatter_kernel(grad_out, indices, grad):
 
 def max_pool2d_scatter_cost(p: int, rows: int, cols: int, itemsize: int = 4) -> Cost:
     """One gradient and one index loaded, one gradient stored per window."""
-    return Cost(bytes=(2 * itemsize + PLACE) * p * rows * cols, flops=0)
+    return Cost(bytes=(2 * itemsize + pool.PLACE) * p * rows * cols, flops=0)
 
 
 @cuda.jit
@@ -149,12 +140,12 @@ def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
 
 
 def max_pool2d_gather_cost(
-    image: Shape, reach: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
+    image: Shape, reach: Pair, *, stride: Pair, padding: Pair = pool.NONE, itemsize: int = 4
 ) -> Cost:
     """Per window on each pixel a gradient and an index, and one addition."""
     planes, *size = image
-    pairs = taps_inside(tuple(size), reach, stride, padding, ONE)
-    moved = (itemsize + PLACE) * pairs + itemsize * math.prod(size)
+    pairs = taps_inside(tuple(size), reach, stride, padding, pool.ONE)
+    moved = (itemsize + pool.PLACE) * pairs + itemsize * math.prod(size)
     return Cost(bytes=planes * moved, flops=planes * pairs)
 
 
@@ -192,11 +183,11 @@ def avg_pool2d_backward_kernel(grad_out, window, stride, padding, include_pad, g
 
 
 def avg_pool2d_backward_cost(
-    image: Shape, window: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
+    image: Shape, window: Pair, *, stride: Pair, padding: Pair = pool.NONE, itemsize: int = 4
 ) -> Cost:
     """Per window on each pixel a load, a division and an addition; one store per pixel."""
     planes, *size = image
-    pairs = taps_inside(tuple(size), window, stride, padding, ONE)
+    pairs = taps_inside(tuple(size), window, stride, padding, pool.ONE)
     return Cost(bytes=itemsize * planes * (pairs + math.prod(size)), flops=2 * planes * pairs)
 
 
@@ -228,8 +219,8 @@ def max_pool2d_backward(
     function = "max_pool2d_backward"
     chosen = launch.pick(function, MAX_VARIANTS, variant)
     shape = _shape(function, input_size)
-    window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, dilation)
-    reach = reach_of(window, moves.dilation)
+    window, moves, size = pool.pooled_shape(function, shape, kernel_size, stride, padding, dilation)
+    reach = pool.reach_of(window, moves.dilation)
     if any(step < span for step, span in zip(moves.stride, reach, strict=True)):
         chosen = launch.pick(function, MAX_VARIANTS, chosen.instead or chosen.name)
     given = () if chosen.name == "scatter" else (reach, moves.stride, moves.padding)
@@ -254,7 +245,7 @@ def avg_pool2d_backward(
     """
     function = "avg_pool2d_backward"
     shape = _shape(function, input_size)
-    window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, 1)
+    window, moves, size = pool.pooled_shape(function, shape, kernel_size, stride, padding, 1)
     given = window, moves.stride, moves.padding, bool(count_include_pad)
     return _back(function, VARIANTS[2], (grad_out,), given, shape, size, out, stream)
 
@@ -284,8 +275,8 @@ def _back(
     launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
     result = out.of(shape)
     if math.prod(shape):
-        moved = [planes(array, size) for array in arrays]
-        grad = planes(result.flat(), shape)
+        moved = [pool.planes(array, size) for array in arrays]
+        grad = pool.planes(result.flat(), shape)
         across = shape
         if variant.name == "scatter":  # pixels that are no maximum stay 0
             vector.fill(grad.size, 0, dtype=grad.dtype, out=result.flat(), stream=stream)
@@ -296,15 +287,14 @@ def _back(
     return result.get()
 
 
-_variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
-_max = functools.partial(_variant, reference=max_pool2d_backward_reference)
+_max = functools.partial(pool.plane_variant, reference=max_pool2d_backward_reference)
 MAX_VARIANTS = (
     _max("scatter", max_pool2d_scatter_kernel, max_pool2d_scatter_cost, instead="gather"),
     _max("gather", max_pool2d_gather_kernel, max_pool2d_gather_cost),
 )
 VARIANTS = (
     *MAX_VARIANTS,
-    _variant(
+    pool.plane_variant(
         "avg_pool2d_backward",
         avg_pool2d_backward_kernel,
         avg_pool2d_backward_cost,
