@@ -39,9 +39,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
-from gpukit.kernels.optimizers.fused import BLOCK, step_in_place, takes_float4, update_four_with_two
+from gpukit.kernels.optimizers.fused import step_in_place, update_four_with_two, variants
 from gpukit.kernels.vector import elementwise_cost
-from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 Betas = tuple[float, float]
@@ -231,13 +230,9 @@ def _rates(
     return length, 1 - beta1, beta2, 1 - beta2, root, eps, decay
 
 
-ADAM_VARIANTS = (
-    Variant("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
-    takes_float4("adam_vectorized", adam_vectorized_kernel, adam_cost, adam_reference),
-)
-ADAMW_VARIANTS = (
-    Variant("adamw", adamw_kernel, adam_cost, adamw_reference, BLOCK),
-    takes_float4("adamw_vectorized", adamw_vectorized_kernel, adam_cost, adamw_reference),
+ADAM_VARIANTS = variants("adam", adam_kernel, adam_vectorized_kernel, adam_cost, adam_reference)
+ADAMW_VARIANTS = variants(
+    "adamw", adamw_kernel, adamw_vectorized_kernel, adam_cost, adamw_reference
 )
 VARIANTS = (*ADAM_VARIANTS, *ADAMW_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -35,14 +35,12 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import (
-    BLOCK,
     step_in_place,
-    takes_float4,
     update_four_with_one,
     update_four_with_two,
+    variants,
 )
 from gpukit.kernels.vector import elementwise_cost
-from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -295,19 +293,14 @@ def adadelta_step(
     step_in_place("adadelta_step", ADADELTA_VARIANTS, rates, stream, param, grad, squares, steps)
 
 
-ADAGRAD_VARIANTS = (
-    Variant("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
-    takes_float4("adagrad_vectorized", adagrad_vectorized_kernel, adagrad_cost, adagrad_reference),
+ADAGRAD_VARIANTS = variants(
+    "adagrad", adagrad_kernel, adagrad_vectorized_kernel, adagrad_cost, adagrad_reference
 )
-RMSPROP_VARIANTS = (
-    Variant("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
-    takes_float4("rmsprop_vectorized", rmsprop_vectorized_kernel, rmsprop_cost, rmsprop_reference),
+RMSPROP_VARIANTS = variants(
+    "rmsprop", rmsprop_kernel, rmsprop_vectorized_kernel, rmsprop_cost, rmsprop_reference
 )
-ADADELTA_VARIANTS = (
-    Variant("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
-    takes_float4(
-        "adadelta_vectorized", adadelta_vectorized_kernel, adadelta_cost, adadelta_reference
-    ),
+ADADELTA_VARIANTS = variants(
+    "adadelta", adadelta_kernel, adadelta_vectorized_kernel, adadelta_cost, adadelta_reference
 )
 VARIANTS = (*ADAGRAD_VARIANTS, *RMSPROP_VARIANTS, *ADADELTA_VARIANTS)
 __all__ = launch.public_names(globals())

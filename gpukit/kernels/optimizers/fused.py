@@ -126,5 +126,17 @@ def choose(variants: tuple[Variant, ...], *vectors: Any) -> Variant:
 
 # The variant with four elements per thread, for the variants of the other files.
 takes_float4 = functools.partial(Variant, block=BLOCK, tile=WIDTH * BLOCK, dtypes=(np.float32,))
+
+
+def variants(
+    name: str, single: Any, float4s: Any, cost: Any, reference: Any
+) -> tuple[Variant, Variant]:
+    """Return an optimizer's variants with one and with four elements per thread."""
+    return (
+        Variant(name, single, cost, reference, BLOCK),
+        takes_float4(f"{name}_vectorized", float4s, cost, reference),
+    )
+
+
 VARIANTS: tuple[Variant, ...] = ()
 __all__ = launch.public_names(globals())

@@ -31,14 +31,12 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import (
-    BLOCK,
     step_in_place,
-    takes_float4,
     update_four,
     update_four_with_one,
+    variants,
 )
 from gpukit.kernels.vector import elementwise_cost
-from gpukit.launch import Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -271,21 +269,12 @@ def nesterov_step(
     step_in_place("nesterov_step", NESTEROV_VARIANTS, rates, stream, param, grad, velocity)
 
 
-SGD_VARIANTS = (
-    Variant("sgd", sgd_kernel, sgd_cost, sgd_reference, BLOCK),
-    takes_float4("sgd_vectorized", sgd_vectorized_kernel, sgd_cost, sgd_reference),
+SGD_VARIANTS = variants("sgd", sgd_kernel, sgd_vectorized_kernel, sgd_cost, sgd_reference)
+MOMENTUM_VARIANTS = variants(
+    "momentum", momentum_kernel, momentum_vectorized_kernel, momentum_cost, momentum_reference
 )
-MOMENTUM_VARIANTS = (
-    Variant("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
-    takes_float4(
-        "momentum_vectorized", momentum_vectorized_kernel, momentum_cost, momentum_reference
-    ),
-)
-NESTEROV_VARIANTS = (
-    Variant("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
-    takes_float4(
-        "nesterov_vectorized", nesterov_vectorized_kernel, nesterov_cost, nesterov_reference
-    ),
+NESTEROV_VARIANTS = variants(
+    "nesterov", nesterov_kernel, nesterov_vectorized_kernel, nesterov_cost, nesterov_reference
 )
 VARIANTS = (*SGD_VARIANTS, *MOMENTUM_VARIANTS, *NESTEROV_VARIANTS)
 __all__ = launch.public_names(globals())
