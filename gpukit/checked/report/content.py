@@ -129,9 +129,10 @@ def times(finding: Shown) -> str:
     return f"Caught {finding.count:,} times." if finding.count > 1 else ""
 
 
-def counts(report: Report) -> str:
+def counts(report: ShownReport) -> str:
     """Return `2 errors, 1 warning`."""
-    each = ((len(report.of(severity)), severity) for severity in SEVERITIES)
+    found = [finding.severity for finding in report.findings]
+    each = ((found.count(severity), severity) for severity in SEVERITIES)
     return ", ".join(some(count, severity) for count, severity in each if count)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gpukit.checked.finding import ERROR, INFO, SEVERITIES, WARNING
 from gpukit.checked.messages.phrases import some
-from gpukit.checked.report import as_html, as_text
+from gpukit.checked.report import as_html, as_text, content
 from gpukit.checked.report.as_json import simple
 
 SCHEMA, VERSION = "gpukit-check-ranks", 1
@@ -201,9 +201,7 @@ class RanksReport:
         ran = f"{self.program} on {some(self.ranks, 'rank')}: {some(self.steps, 'update')}, {calls}"
         if not self.findings:
             return f"No findings in {ran} checked for {WHAT}."
-        counts = ((len(self.of(severity)), severity) for severity in SEVERITIES)
-        found = ", ".join(some(count, severity) for count, severity in counts if count)
-        return f"{found} in {ran} checked."
+        return f"{content.counts(self)} in {ran} checked."
 
     def __repr__(self) -> str:
         return self.text()
