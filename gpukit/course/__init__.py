@@ -24,6 +24,7 @@ __all__ = [
     "of_photograph",
     "poison",
     "products",
+    "some",
 ]
 _INPUTS = ("adam", "attention", "lanes", "momentum", "products")
 
@@ -31,6 +32,8 @@ _INPUTS = ("adam", "attention", "lanes", "momentum", "products")
 def __getattr__(name: str) -> Any:
     if name in _INPUTS:
         return importlib.import_module(f"gpukit.course.inputs.{name}")
+    if name == "some":
+        return importlib.import_module("gpukit.checked.messages.phrases").some
     if name in __all__:
         return getattr(importlib.import_module("gpukit.course.case"), name)
     raise AttributeError(f"module 'gpukit.course' has no attribute {name!r}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 HIDDEN, CLASSES = 8, 3
 LR, MOMENTUM, EPS, CLIP_EPS, BN_MOMENTUM = 1.0, 0.9, 1e-5, 1e-6, 0.1
@@ -55,7 +55,7 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
         },
         expected=right,
         scale={name: np.full(a.shape, 2 + np.abs(a).max()) for name, a in right.items()},
-        shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs{fewer}, "
+        shown=f"{some(steps, 'step')}, batches of {n} samples of {inputs} inputs{fewer}, "
         f"gradients {'longer' if kind else 'shorter'} than most = {most[0]:.3g}",
         names=NAMES,
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 # Ranks, weights, steps, steps between two averages.
 SHAPES = {
@@ -38,6 +38,5 @@ def case(rng: np.random.Generator, ranks: int, n: int, steps: int, every: int) -
         },
         expected={"weights": weights},
         scale={"weights": np.full_like(weights, 10)},
-        shown=f"{ranks} rank{'s' * (ranks > 1)}, {n} weights, {steps} step{'s' * (steps > 1)}, "
-        f"every = {every}",
+        shown=f"{some(ranks, 'rank')}, {n} weights, {some(steps, 'step')}, every = {every}",
     )

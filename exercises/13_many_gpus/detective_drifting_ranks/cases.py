@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 LR, MOMENTUM, LIMIT = 0.1, 0.9, 1.0
 LONG, SHORT = 1, 2
@@ -38,6 +38,6 @@ def case(rng: np.random.Generator, ranks: int, n: int, inputs: int, steps: int, 
         | {name: poison((ranks, inputs), float) for name in right},
         expected={name: np.tile(array, (ranks, 1)) for name, array in right.items()},
         scale={name: np.full((ranks, inputs), 10.0) for name in right},
-        shown=f"{ranks} rank{'s' * (ranks > 1)} with {n} examples of {inputs} inputs each, {steps} "
-        f"step{'s' * (steps > 1)}, {'short' if kind == SHORT else 'long'} gradients",
+        shown=f"{some(ranks, 'rank')} with {n} examples of {inputs} inputs each, "
+        f"{some(steps, 'step')}, {'short' if kind == SHORT else 'long'} gradients",
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 # Ranks, micro-batches of the first rank, and the shape of the weight.
 SHAPES = {
@@ -44,7 +44,7 @@ def case(rng: np.random.Generator, ranks: int, batches: int, rows: int, cols: in
         },
         expected=right,
         scale=scale,
-        shown=f"{ranks} rank{'s' * (ranks > 1)} with {', '.join(map(str, of_rank))} "
+        shown=f"{some(ranks, 'rank')} with {', '.join(map(str, of_rank))} "
         f"micro-batch{'es' * (total > 1)} of {', '.join(map(str, counts[:12]))} "
         f"{'... ' * (total > 12)}examples; weight {(rows, cols)}, bias {(rows,)}, "
         f"filters {(2, 1, cols)}",

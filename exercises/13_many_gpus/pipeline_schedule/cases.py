@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 # Stages, micro-batches.
 SHAPES = {
@@ -29,8 +29,7 @@ def case(_rng: np.random.Generator, stages: int, micro_batches: int) -> Case:
         args={"stages": stages, "micro_batches": micro_batches}
         | {name: poison(array.shape, np.int32) for name, array in right.items()},
         expected=right,
-        shown=f"{stages} stage{'s' * (stages > 1)}, "
-        f"{micro_batches} micro-batch{'es' * (micro_batches > 1)}",
+        shown=f"{some(stages, 'stage')}, {some(micro_batches, 'micro-batch', 'micro-batches')}",
     )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 # Ranks, numbers in each array.
 SHAPES = {
@@ -24,5 +24,5 @@ def case(rng: np.random.Generator, ranks: int, n: int) -> Case:
         args={"arrays": arrays, "out": poison((ranks, n))},
         expected={"out": np.tile(total, (ranks, 1))},
         scale={"out": np.tile(np.abs(arrays).sum(axis=0), (ranks, 1))},
-        shown=f"{ranks} rank{'s' * (ranks > 1)} with {n} number{'s' * (n > 1)} each",
+        shown=f"{some(ranks, 'rank')} with {some(n, 'number')} each",
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 # Ranks, samples, inputs, hidden units per rank (some ranks have one more), outputs.
 SHAPES = {
@@ -49,6 +49,6 @@ def case(
         | {name: poison((ranks, *array.shape)) for name, array in right.items()},
         expected={name: on_all(array) for name, array in right.items()},
         scale={name: on_all(array) for name, array in terms.items()},
-        shown=f"{ranks} rank{'s' * (ranks > 1)}, {n} sample{'s' * (n > 1)} of {inputs} inputs, "
+        shown=f"{some(ranks, 'rank')}, {some(n, 'sample')} of {inputs} inputs, "
         f"{hidden} hidden units in all, {outputs} outputs",
     )

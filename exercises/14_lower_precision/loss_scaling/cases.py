@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, called, poison
+from gpukit.course import Case, called, poison, some
 
 EVERY = 3
 # Weights, steps, the exponent of the first scale, and the index of a kind of gradients.
@@ -45,7 +45,7 @@ def case(rng: np.random.Generator, n: int, steps: int, exponent: int, kind: int)
         },
         expected=right,
         scale={"weights": np.full(right["weights"].shape, 1.0 + steps)},
-        shown=f"{n} weight{'s' * (n > 1)}, {steps} step{'s' * (steps > 1)}, "
+        shown=f"{some(n, 'weight')}, {some(steps, 'step')}, "
         f"gradients: {KINDS[kind]}; the scale begins at {2.0**exponent:g}",
         names=NAMES,
     )
