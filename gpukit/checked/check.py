@@ -104,11 +104,11 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = 
     try:
         launch = Launch(kernel, shape, arguments, "access")
     except errors.LaunchError as refused:
-        return _refused(kernel, (shape.grid, shape.block), refused)
+        return _ended(_refused(kernel, (shape.grid, shape.block), refused), refused)
     except errors.ReturnedLocal as refused:
         said = {"reason": refused.message, "advice": refused.fix}
         dangling = decode.make("returned-local", refused, **said)
-        return _report(kernel, shape, [dangling], 0.0, 0, [])
+        return _ended(_report(kernel, shape, [dangling], 0.0, 0, []), refused)
     most = _most_together(launch)
     if shape.blocks > most:
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
@@ -145,7 +145,8 @@ def _judged(
     found += launches.add(launch, seen)
     cut_short = seen.error is not None or seen.stopped
     counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
-    return _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
+    made = _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
+    return _ended(made, seen.error)
 
 
 _AN_ERROR = "an error"
@@ -348,6 +349,12 @@ def _name(error: BaseException) -> str:
     text = str(getattr(error, "message", "") or error)
     names = [c.__name__ for c in type(error).__mro__ if not c.__module__.startswith("gpukit")]
     return f"{names[0]}: {text}" if text else names[0]
+
+
+def _ended(report: Report, error: BaseException | None) -> Report:
+    """Return the report, with what ended its launch."""
+    report.error = error
+    return report
 
 
 def _report(

@@ -52,6 +52,33 @@ def observing(run: Run) -> Iterator[None]:
         launcher.observe_launches(before)
 
 
+@contextlib.contextmanager
+def observing_gpu(name: str, run: Run, thread: int | None = None) -> Iterator[None]:
+    """Let `run` do every launch of a kernel of the GPU inside a `with` block, on the CPU.
+
+    Only those of one `thread` if it is passed. `name` is that of the command, for errors. Where the
+    target is not a GPU nothing is done.
+    """
+    if target.active().name != "cuda":
+        yield
+        return
+    dispatchers = intrinsics.installed()[0].dispatcher.CUDADispatcher
+    launch = dispatchers.call
+
+    def observed(kernel: Any, arguments: tuple[Any, ...], configuration: Any) -> None:
+        if thread not in (None, threading.get_ident()):
+            launch(kernel, arguments, configuration)
+            return
+        given = (configuration.griddim, configuration.blockdim, 0, configuration.sharedmem)
+        _on_the_host(run, _kernel_of(name, kernel), configure.parse(given), arguments)
+
+    dispatchers.call = observed
+    try:
+        yield
+    finally:
+        dispatchers.call = launch
+
+
 class Command:
     """A kernel with a command: `command[grid, block, stream, shared_bytes](*arguments)` runs it.
 
@@ -129,7 +156,7 @@ class Command:
 
         around = self._around(answers) if self._around else contextlib.nullcontext()
         try:
-            with observing(run), self._observing_gpu(run), around:
+            with observing(run), observing_gpu(self.name, run, threading.get_ident()), around:
                 self._function(*arguments, **named)
         finally:
             answer = self._delivered(join(answers)) if answers else None
@@ -139,29 +166,6 @@ class Command:
                 f"nothing to check. If it is a kernel itself, write {self._example()}."
             )
         return answer
-
-    @contextlib.contextmanager
-    def _observing_gpu(self, run: Run) -> Iterator[None]:
-        """Let `run` do this thread's launches of kernels of the GPU inside a `with` block."""
-        if target.active().name != "cuda":
-            yield
-            return
-        dispatchers = intrinsics.installed()[0].dispatcher.CUDADispatcher
-        launch, thread = dispatchers.call, threading.get_ident()
-
-        def observed(kernel: Any, arguments: tuple[Any, ...], configuration: Any) -> None:
-            if threading.get_ident() != thread:
-                launch(kernel, arguments, configuration)
-                return
-            given = (configuration.griddim, configuration.blockdim, 0, configuration.sharedmem)
-            shape = configure.parse(given)
-            _on_the_host(run, _kernel_of(self.name, kernel), shape, arguments)
-
-        dispatchers.call = observed
-        try:
-            yield
-        finally:
-            dispatchers.call = launch
 
     def _run_and_notify(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
         answer = None

@@ -58,3 +58,10 @@ def test_junit_separates_kernels():
     failing = [case for case in xml.iter("testcase") if case.find("failure") is not None]
     assert [case.get("classname") for case in failing] == ["gpukit.racecheck.sum_kernel"]
     assert xml.get("tests") == str(2 * len(KINDS))
+
+
+def test_junit_skips_a_case_whose_errors_are_all_known():
+    known, other = finding("shared-race"), finding("global-race")
+    xml = ElementTree.fromstring(report(known, other).to_junit([known]))
+    assert [case.get("name") for case in xml if case.find("skipped") is not None] == ["shared-race"]
+    assert (xml.get("failures"), xml.get("skipped")) == ("1", "1")
