@@ -15,8 +15,8 @@ PACKAGE = ROOT / "gpukit"
 # A package may import the packages above it, and itself.
 PACKAGES = """
     __init__ status table errors files interrupts target compiler cpu gpu_code checked cuda
-    standin workspace launch results signature gradients primitives estimates collectives kernels nn
-    parallel bench draw course doctor cli
+    standin testing workspace launch results signature gradients primitives estimates collectives
+    kernels nn parallel bench draw course doctor cli
 """.split()
 # Packages that may import fewer packages than their position in the list allows.
 NARROW = {
@@ -63,6 +63,7 @@ THIRD_PARTY = {
     "status": {"IPython"},
     "target": set(),
     "standin": {*USUAL, "sitecustomize", "pytest"},
+    "testing": {*USUAL, "pytest"},
     "gradients": {"numpy"},
     "collectives": set(),
     "kernels": {"numpy", "scipy"},  # SciPy for a reference, if it is installed
@@ -76,7 +77,7 @@ THIRD_PARTY = {
     "cli": set(),
 }
 # The only packages that may import the real numba.cuda; `gpu_code` does in a child process.
-GPU_PACKAGES = {"gpu_code", "cuda", "standin"}
+GPU_PACKAGES = {"gpu_code", "cuda", "standin", "testing"}
 # So may the GPU forms of primitives, which are loaded only in that process.
 GPU_FORMS = sorted((PACKAGE / "primitives").glob("*_gpu.py"))
 FILES = sorted(PACKAGE.rglob("*.py"))
