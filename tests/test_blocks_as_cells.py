@@ -20,7 +20,7 @@ pytestmark = on_cpu
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 # Languages of fenced blocks; those in Python are run.
-LANGUAGES = {"python", "console"}
+LANGUAGES = {"python", "console", "yaml"}
 # Modules that act when they are imported.
 SIDE_EFFECTS = ("gpukit/cuda.py", "gpukit/standin/startup/*", "gpukit/primitives/*_gpu.py")
 
