@@ -173,6 +173,7 @@ class Checking:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files, and fail a session for what no test failed for."""
+        self._open.close()  # which delivers races with memory that was freed
         self._outside += self._take()
         report = self._report = merge(self._reports)
         if self._worker is not None:
@@ -186,13 +187,17 @@ class Checking:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         elif self._outside and passed:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self.junit:
-            files.write(self.junit, report.to_junit(self._known(report.findings)))
-        if self.known.writes:
-            self._written = self._write(session.exitstatus, report)
+        try:
+            if self.junit:
+                files.write(self.junit, report.to_junit(self._known(report.findings)))
+            if self.known.writes:
+                self._written = self._write(session.exitstatus, report)
+        except errors.OutputError as error:
+            self._written = str(error)
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def pytest_unconfigure(self) -> None:
-        """End the checking."""
+        """End the checking, also where there was no session."""
         self._open.close()
 
     def _write(self, status: int, report: Report) -> str:
@@ -225,11 +230,12 @@ class Checking:
         if self._outside:
             lines += ["Outside of any test:", _texts(self._outside)]
         lines += [content.clean(f"Note: {note}") for note in report.notes]
-        return [*lines, report.summary, *self._about_baseline(report)]
+        lines += [report.summary, *self._about_baseline(report)]
+        return [*lines, self._written] if self._written else lines
 
     def _about_baseline(self, report: Report) -> list[str]:
         if self.known.writes or self.known.path is None:
-            return [self._written] if self._written else []
+            return []
         name = self.known.path.name
         known = self._known([*report.errors, *report.warnings])
         lines = [f"Known and not failing, in {name}: {some(len(known), 'finding')}."]
