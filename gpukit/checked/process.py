@@ -77,18 +77,26 @@ def _warning(found: Finding) -> errors.CheckWarning:
     return errors.CheckWarning(text)
 
 
+def run_reported(
+    reports: list[Report], kernel: Any, shape: Any, arguments: tuple[Any, ...]
+) -> Report:
+    """Run a launch under the checker; append its report to the list, interrupted or not."""
+    try:
+        report = check.run(kernel, shape, arguments)
+    except KeyboardInterrupt as stopped:
+        reports.append(getattr(stopped, "report", None) or check.unfinished(kernel, shape))
+        raise
+    reports.append(report)
+    return report
+
+
 @contextlib.contextmanager
 def checking() -> Iterator[list[Report]]:
     """Check the launches inside a `with` block; the list gets a report per launch."""
     reports: list[Report] = []
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-        try:
-            reports.append(check.run(kernel, shape, arguments))
-        except KeyboardInterrupt as stopped:
-            known = getattr(stopped, "report", None)
-            reports.append(known or check.unfinished(kernel, shape))
-            raise
+        run_reported(reports, kernel, shape, arguments)
 
     def listener(_command: str, answer: Any) -> None:
         report = answer if isinstance(answer, Report) else getattr(answer, "report", None)

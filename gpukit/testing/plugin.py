@@ -87,8 +87,7 @@ class Checking:
         if os.getpid() != self._process:  # a fork: nobody would read its reports
             process.raise_findings(kernel, shape, arguments)
             return
-        report = check.run(kernel, shape, arguments)
-        self._new.append(report)
+        report = process.run_reported(self._new, kernel, shape, arguments)
         raised = [found for found in report.findings if found.kind in _RAISED]
         if report.error is not None and raised:
             report.findings = [found for found in report.findings if found not in raised]
