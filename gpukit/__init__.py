@@ -3,6 +3,8 @@
 All names load on first use. Importing gpukit imports nothing else, so a Ctrl-C to the command
 `gpukit` arrives once `cli.main` runs, which reports it in one sentence. The functions of the book
 are called like NumPy's: `gpukit.matmul(a, b)`, `gpukit.sum(x, variant="first_add")`.
+
+PYTEST_DONT_REWRITE: pytest, which loads `gpukit.testing`, would warn if gpukit was imported before.
 """
 
 from __future__ import annotations
