@@ -18,7 +18,9 @@ _LABEL = 0.12  # inches per position, for labels of 8 points
 def attention_weights(
     *pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None
 ) -> Figure:
-    """Draw weights as maps side by side: each argument is a title and an array (queries, keys).
+    """Draw weights as maps: each argument is a title and an array (queries, keys).
+
+    Up to three maps are side by side, more in lines of two.
 
     `rows` names the queries, `cols` the keys, which are the same positions where it is
     missing. All maps have one scale, from white for 0; with up to 12 positions per side the cells
@@ -36,17 +38,21 @@ def attention_weights(
     most = max(np.max(weights) for _, weights in pairs)
     few = max(shape) <= MOST_NUMBERS
     side = 4.2 if few else max(5.6, _LABEL * max(shape) + 1.0)
+    columns = len(pairs) if len(pairs) <= 3 else 2
+    lines = -(-len(pairs) // columns)
+    height = side * shape[0] / shape[1] + 0.7
     with style.house():
-        fig, axes = style.figure(
-            side * len(pairs), side * shape[0] / shape[1] + 0.7, 1, len(pairs), squeeze=False
-        )
-        for axis, (title, weights) in zip(axes[0], pairs, strict=True):
+        fig, axes = style.figure(side * columns, height * lines, lines, columns, squeeze=False)
+        for spare in axes.flat[len(pairs) :]:
+            spare.set_axis_off()
+        for axis, (title, weights) in zip(axes.flat, pairs, strict=False):
             image = _map(axis, np.asarray(weights, np.float64), most, rows, cols)
             axis.set_title(title, fontsize=11)
             axis.set_xlabel("key; weights in %" if few else "key")
-        axes[0][0].set_ylabel("query")
+        for first in axes[:, 0]:
+            first.set_ylabel("query")
         if not few:
-            fig.colorbar(image, ax=list(axes[0]), label="weight", fraction=0.03, pad=0.02)
+            fig.colorbar(image, ax=axes, label="weight", fraction=0.03, pad=0.02)
     return fig
 
 
