@@ -210,3 +210,10 @@ def test_blocks_that_leave_gaps_are_described_and_not_their_code(attempt):
 
 _ALONG_X = """c = cuda.grid(1)
     r = cuda.blockIdx.y * cuda.blockDim.x + cuda.threadIdx.y"""
+
+
+@pytest.mark.slow
+def test_a_change_that_gives_the_same_values_comes_before_a_hint_on_them(attempt):
+    report = attempt("block_sum", edit(("= tile[0]", "= -tile[0]")))
+    assert report.why.startswith("A correct answer with one change gives exactly your results:")
+    assert "the opposite sign" not in report.why
