@@ -253,6 +253,9 @@ def test_player_works_in_a_notebooks_frame(chromium):
     assert frame.locator("#count").inner_text() == "step 17 of 90"
     frame.locator("#forward").click()
     assert frame.locator("#count").inner_text() == "step 18 of 90"
+    frame.locator("#help").click()
+    frame.locator("#close-help").click()
+    assert frame.locator("#help-text").is_hidden()
     assert (shown.console, shown.requests) == ([], [])
     shown.page.close()
 

@@ -21,6 +21,8 @@ class ControlsView {
       "one-warp": () => this.#limit(!player.onlyWarp),
       follow: () => this.#follow(),
       help: () => byId("help-text").showModal(),
+      // A form with method="dialog" is blocked in a notebook's frame, which is sandboxed.
+      "close-help": () => byId("help-text").close(),
       scheme: () => this.#turnScheme(),
       full: () => this.#turnFullScreen(),
     };
