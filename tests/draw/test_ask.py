@@ -3,6 +3,7 @@
 import pytest
 
 from gpukit import draw
+from tests.conftest import ROOT
 from tests.draw.shown import javascript
 
 WHY = "Because `a < b` is so </script><b>always</b>."
@@ -148,6 +149,14 @@ def test_number_is_submitted_with_enter(shown, number):
     page = shown(number)
     page.press("Tab", *"24", "Enter")
     assert "Right: 24 threads. Because" in page.text()
+
+
+def test_no_page_for_notebooks_has_a_form():
+    """Lab stops the Enter key of forms, and the sandbox of the player's frame every form."""
+    sources = [f for f in (ROOT / "gpukit").rglob("*") if f.suffix in (".js", ".html")]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sources}
+    assert "ask.js" in texts
+    assert [name for name, text in texts.items() if "<form" in text or 'make("form"' in text] == []
 
 
 def test_text_that_is_not_a_number_is_ignored(shown, number):
