@@ -132,7 +132,7 @@ def _least(column: Sequence[str]) -> int:
 
 def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap: int) -> list[str]:
     cells = [broken(cell, width) for cell, width in zip(row, widths, strict=True)]
-    name = cells[0] if len(cells[0][0]) > widths[0] else []
+    name = cells[0] if cells and len(cells[0][0]) > widths[0] else []
     if name:
         cells[0] = []
     lines = [

@@ -8,7 +8,8 @@ from tests.notebooks import running
 FACTS = running.ROOT / "tests" / "notebooks" / "facts.json"
 NUMBER = r"(?<![\w.,/^-])\d[\d,]*(?:\.\d+)?(?![\w^])"
 SEALED = re.compile(r"sealed=(?:\"[^\"]*\"|\([^)]*\))")
-UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<img[^>]*?alt=\"|\"?/?>|<[^>]*>", re.DOTALL)
+PICTURE = re.compile(r'<img\b[^>]*?\balt="([^"]*)"[^>]*>')
+UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    .*?$|\]\([^)]*\)|<[^>]*>", re.MULTILINE | re.DOTALL)
 
 
@@ -51,15 +52,16 @@ def numbers_in(text):
 def seen(output):
     """Return the text that a reader sees in an output, with the alt texts of its pictures.
 
-    >>> seen({"data": {"text/html": '<style>b{top:9px}</style><b title="7">3</b> of 4'}}).split()
-    ['3', 'of', '4']
+    >>> page = '<style>b{top:9px}</style><b title="7">3</b> of 4 <img alt="5" src="data:6"/>'
+    >>> seen({"data": {"text/html": page}}).split()
+    ['3', 'of', '4', '5']
     """
     data, metadata = output.get("data", {}), output.get("metadata", {})
-    page = UNSEEN.sub(" ", data.get("text/html", ""))
+    page = UNSEEN.sub(" ", PICTURE.sub(r" \1 ", data.get("text/html", "")))
     alts = [one.get("alt", "") for one in metadata.values() if isinstance(one, dict)]
-    return " ".join(
-        [output.get("text", ""), data.get("text/plain", ""), html.unescape(page), *alts]
-    )
+    plain = output.get("text", "") + data.get("text/plain", "")
+    text = " ".join([plain, html.unescape(page), *alts])
+    return re.sub(r"ipykernel_\d+/\d+", " ", text)  # files of cells, numbered anew in each run
 
 
 def unknown(notebook):

@@ -14,6 +14,7 @@ import __future__
 
 import ast
 import functools
+import itertools
 import sys
 import warnings
 from collections.abc import Iterator
@@ -47,9 +48,11 @@ def definition(text: str, code: CodeType, scope: dict[str, Any]) -> Definition |
     The text may have been compiled as a whole, like a file, or statement by statement, like a
     notebook cell: Python compiles `cuda.grid` differently if it sees the import of `cuda`.
     """
-    for apart in (False, True):
+    # The examples in the docstrings of a module that pytest rewrote are not rewritten.
+    loaders = dict.fromkeys((_pytest_loader(scope), None))
+    for loader, apart in itertools.product(loaders, (False, True)):
         try:
-            known = _definitions(text, code.co_flags & _FUTURE, _pytest_loader(scope), apart)
+            known = _definitions(text, code.co_flags & _FUTURE, loader, apart)
         except (SyntaxError, ValueError):
             continue
         found = [node for node, made in known if same(made, code)]
