@@ -1,12 +1,10 @@
 """A guard `if i < a.shape[0]` eliminates the bounds check of `a[i]`."""
 
-import ast
-
 import numpy as np
 import pytest
 
 from gpukit import cuda
-from gpukit.compiler import pyfunc
+from tests.compiler.texts import generated
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -37,14 +35,7 @@ def unguarded(a):
 
 def checks(kernel, monkeypatch):
     """Return whether the loops generated from a kernel contain a checked access."""
-    texts, build = [], pyfunc.build
-
-    def recorded(name, parameters, body, *rest):
-        texts.extend(map(ast.unparse, body))
-        return build(name, parameters, body, *rest)
-
-    monkeypatch.setattr(pyfunc, "build", recorded)
-    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    texts = generated(monkeypatch)
     cuda.jit(kernel)[4, 8](np.zeros(32))
     return "_checked(" in "\n".join(texts)
 

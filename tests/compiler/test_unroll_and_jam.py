@@ -1,13 +1,11 @@
 """Unroll and jam of block-stride loops: the results are those of one iteration at a time."""
 
-import ast
-
 import numpy as np
 import pytest
 
 from gpukit import cuda, errors
-from gpukit.compiler import pyfunc
 from gpukit.compiler.emit import unroll_and_jam
+from tests.compiler.texts import generated
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -222,13 +220,7 @@ def test_a_loop_with_an_empty_body_compiles():
 
 
 def test_copies_of_an_iteration_load_without_bounds_checks(jammed, monkeypatch):
-    texts, build = [], pyfunc.build
-
-    def recorded(name, parameters, body, *rest):
-        texts.extend(map(ast.unparse, body))
-        return build(name, parameters, body, *rest)
-
-    monkeypatch.setattr(pyfunc, "build", recorded)
+    texts = generated(monkeypatch)
     cuda.jit(ordered_body)[1, 32](np.arange(1000), np.zeros(32, np.int64))
     unchecked = [line for text in texts for line in text.splitlines() if "memory_load(x" in line]
     assert jammed == [True]

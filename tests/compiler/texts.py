@@ -1,5 +1,6 @@
 """Kernels compiled from text, with their source in `linecache` like a notebook cell's."""
 
+import ast
 import itertools
 import linecache
 import math
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors
+from gpukit.compiler import pyfunc
 
 _cells = itertools.count()
 
@@ -22,6 +24,20 @@ def kernel_of(body: str, signature: str = "a", **names: Any) -> Any:
     scope = {"cuda": cuda, "np": np, "math": math, **names}
     exec(compile(text, file, "exec"), scope)
     return scope["bad_kernel"]
+
+
+def generated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that receives the statements of each function generated from now on."""
+    found: list[str] = []
+    build = pyfunc.build
+
+    def recorded(name: Any, parameters: Any, body: Any, *rest: Any) -> Any:
+        found.extend(map(ast.unparse, body))
+        return build(name, parameters, body, *rest)
+
+    monkeypatch.setattr(pyfunc, "build", recorded)
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    return found
 
 
 def refusal(kernel: Any, body: str, kind: type[errors.CompileError]) -> str:
