@@ -16,7 +16,7 @@ PACKAGE = ROOT / "gpukit"
 PACKAGES = """
     __init__ status table errors files interrupts target compiler cpu gpu_code checked cuda
     standin testing workspace launch results signature gradients primitives estimates collectives
-    kernels nn parallel bench draw course doctor cli
+    kernels nn parallel bench draw course classroom doctor cli
 """.split()
 # Packages that may import fewer packages than their position in the list allows.
 NARROW = {
@@ -73,6 +73,7 @@ THIRD_PARTY = {
     "bench": {*USUAL, "matplotlib", "sklearn"},
     "draw": {*USUAL, "IPython", "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},
+    "classroom": {"numpy", "matplotlib", "distributed"},
     "doctor": set(),
     "cli": set(),
 }

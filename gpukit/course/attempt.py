@@ -38,17 +38,25 @@ def read(file: Path) -> str:
 def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
     """Return the source, and the problem that makes running it pointless, if there is one."""
     source = read(file)
+    return source, problem(exercise, file, source)
+
+
+def problem(exercise: Exercise, file: Path, source: str) -> Problem | None:
+    """Return what makes it pointless to run `source`, the text of a file, if anything does."""
     try:
         tree = ast.parse(source)
+        untouched = _untouched(exercise, tree)
     except SyntaxError as error:
-        return source, Problem("syntax", _syntax(file, source, error))
+        return Problem("syntax", _syntax(file, source, error))
     except ValueError as error:
-        return source, Problem("syntax", f"{named(file)} is not valid Python: {error}.")
-    if _untouched(exercise, tree):
+        return Problem("syntax", f"{named(file)} is not valid Python: {error}.")
+    except (RecursionError, MemoryError):
+        why = f"{named(file)} nests expressions or blocks too deeply for Python."
+        return Problem("syntax", why)
+    if untouched:
         where = "" if file.name == CELL else f" in {file.name}"
-        why = f"Not attempted yet: {exercise.entry}{where} has no code."
-        return source, Problem("untouched", why)
-    return source, None
+        return Problem("untouched", f"Not attempted yet: {exercise.entry}{where} has no code.")
+    return None
 
 
 def named(file: Path) -> str:

@@ -47,7 +47,8 @@ class Exercise:
     `entry` is the name of the kernel, or of the function or class that `driver.py` calls where the
     answer is host code; `measured` is the case on which the contracts are counted; `hint_for` says
     which hint, counted from 1, is on a kind of finding or the measure of a contract. A detective
-    exercise starts from a broken kernel instead of an empty one.
+    exercise starts from a broken kernel instead of an empty one. The inputs of its cases are drawn
+    from `seed`.
     """
 
     folder: Path
@@ -63,6 +64,7 @@ class Exercise:
     seconds: float
     slow: str
     ulps: float
+    seed: int = SEED
 
     @property
     def name(self) -> str:
@@ -136,9 +138,9 @@ class Exercise:
         most = map(max, zip(*self.shapes.values(), strict=True))
         return tuple(_above(extent) + int(rng.integers(1, extent // 4 + 3)) for extent in most)
 
-    def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
-        """Return the case of one shape, with inputs drawn from `seed`."""
-        rng = np.random.default_rng([seed, *shape])
+    def case(self, shape: tuple[int, ...], name: str = "") -> Case:
+        """Return the case of one shape."""
+        rng = np.random.default_rng([self.seed, *shape])
         module = _module(self.folder, "cases.py", ("SHAPES", "case"))
         with self._calling(module):
             made: Case = module.case(rng, *shape)
@@ -162,9 +164,9 @@ class Exercise:
                 f"{error}. Your answer is not the cause. {_RESTORE}"
             ) from error
 
-    def cases(self, seed: int = SEED) -> list[Case]:
-        """Return the cases of all shapes, with inputs drawn from `seed`."""
-        return [self.case(shape, seed, name) for name, shape in self.shapes.items()]
+    def cases(self) -> list[Case]:
+        """Return the cases of all shapes."""
+        return [self.case(shape, name) for name, shape in self.shapes.items()]
 
 
 def _above(extent: int) -> int:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from gpukit import files
 from gpukit.course import attempt, progress
@@ -28,7 +29,7 @@ _MARK = re.compile(r"[^\n]*  # a cell of a notebook, ([0-9a-f]{8})\n")
 
 def keep(exercise: Exercise, cell: str) -> Path | None:
     """Make a cell the answer; return where an answer that is not a cell's own is kept."""
-    new, kept = _code(exercise, cell), None
+    new, kept = as_file(exercise, cell), None
     if exercise.answer.exists():
         if exercise.answer.read_bytes() == new.encode():
             return None
@@ -78,35 +79,72 @@ def file_of(exercise: Exercise, file: Path) -> Iterator[Path]:
             f"{file}: expected a cell that begins with %%exercise {exercise.name}, got none. "
             "Save the notebook after you have written it."
         )
-    attempted = [cell for cell in cells if is_attempted(exercise, cell)]
-    with written(exercise, (attempted or cells)[-1]) as made:
+    with written(exercise, last(exercise, cells)) as made:
         yield made
+
+
+def last(exercise: Exercise, cells: list[str]) -> str:
+    """Return the last cell with an attempt, or the last one."""
+    attempted = [cell for cell in cells if is_attempted(exercise, cell)]
+    return (attempted or cells)[-1]
 
 
 @contextmanager
 def written(exercise: Exercise, cell: str) -> Iterator[Path]:
     """Give a file that holds a cell, for as long as it is graded."""
-    with files.temporary(attempt.CELL, _code(exercise, cell)) as file:
+    with files.temporary(attempt.CELL, as_file(exercise, cell)) as file:
         yield file
 
 
 def _cells_of(exercise: Exercise, notebook: Path) -> list[str]:
     """Return the code of all cells of an exercise, or raise saying what is no notebook."""
     try:
-        cells = json.loads(notebook.read_bytes())["cells"]
-        texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+        raw = notebook.read_bytes()
     except OSError as error:
         raise ExerciseError(
             f"{notebook}: expected a notebook to test, got: {error.strerror}."
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    try:
+        return of(exercise, read(raw))
+    except ValueError as error:
         raise ExerciseError(f"{notebook}: expected a notebook, got another file.") from error
-    names = (exercise.name, f"{exercise.topic}/{exercise.name}")
-    found = ((_MAGIC.match(text), text) for text in texts)
-    return [text[magic.end() :] for magic, text in found if magic and magic[1] in names]
 
 
-def _code(exercise: Exercise, cell: str) -> str:
+class Cell(NamedTuple):
+    """A cell of code: its text, and the name of the solution that nbgrader takes it for."""
+
+    text: str
+    solution: str
+
+
+def read(raw: bytes) -> list[Cell]:
+    """Return the cells of code of a notebook; raise ValueError where a file is none."""
+    try:
+        return [_cell(cell) for cell in json.loads(raw)["cells"] if cell["cell_type"] == "code"]
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a notebook") from error
+
+
+def _cell(cell: dict[str, Any]) -> Cell:
+    known = cell.get("metadata", {}).get("nbgrader", {})
+    solution = str(known.get("grade_id", "")) if known.get("solution") else ""
+    return Cell("".join(cell["source"]), solution)  # the source is a text, or a list of lines
+
+
+def of(exercise: Exercise, cells: list[Cell]) -> list[str]:
+    """Return the answers to an exercise in cells, without the magic.
+
+    A cell is an answer if it begins with `%%exercise NAME`, or if it is nbgrader's solution NAME.
+    """
+    names, found = (exercise.name, f"{exercise.topic}/{exercise.name}"), []
+    for text, solution in cells:
+        magic = _MAGIC.match(text)
+        if (magic[1] if magic else solution) in names:
+            found.append(text[magic.end() :] if magic else text)
+    return found
+
+
+def as_file(exercise: Exercise, cell: str) -> str:
     """Return a cell as a file, the imports of the starter in the place of the magic."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8")).body
     given = (ast.unparse(node) for node in starter if isinstance(node, ast.Import | ast.ImportFrom))

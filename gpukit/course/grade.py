@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import json
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from gpukit.course import attempt, catalogue, contracts, explain, mistakes, shrink, sizes, verdicts
-from gpukit.course.case import Case
+from gpukit.course import attempt, explain, mistakes
 from gpukit.course.catalogue import Exercise
 from gpukit.course.guard import Guard
-from gpukit.course.launches import Launches, Tried, found_in
 from gpukit.course.mistakes import Tries
-from gpukit.course.runner import Child
+from gpukit.course.report import Observer, Report
+from gpukit.course.runner import Child, Start
+from gpukit.course.stages import Grading
 from gpukit.course.verdicts import Row
 
-if TYPE_CHECKING:
-    from gpukit.checked.finding import Finding
-
-# Findings that are warnings in general and make an answer wrong: it may be right by luck.
-WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
-# Findings that do no harm here and would do elsewhere.
-DOUBTFUL = {"barrier-after-return", "same-value-race"}
-BARRIERS = {"barrier-divergence", "barrier-after-return"}
-# Findings that are no fault by themselves and say why a value is wrong.
-TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
-
-
-@dataclass(frozen=True)
-class Report:
-    """What grading a file found out.
-
-    `status` is "right", "but" (a contract is broken) or "wrong"; or what kept it from being
-    graded: error, timeout, died, missing, protocol, syntax, untouched. `failed` is the smallest
-    case that fails, where there is one.
-    """
-
-    exercise: str
-    file: Path
-    status: str
-    why: str = ""
-    rows: list[Row] = field(default_factory=list)
-    failed: Case | None = None
-    printed: str = ""
-    about: str = ""  # the kind of the finding, or the measure of the contract, that `why` explains
-
-    @property
-    def passed(self) -> bool:
-        """Whether every case is right, no finding is in the way and every contract is kept."""
-        return self.status == "right"
-
-
-Observer = Callable[[Row], None]
+__all__ = ["Report", "run"]
 
 
 def nobody(row: Row) -> None:
@@ -67,18 +27,28 @@ def run(
     file: Path,
     watch: Observer = nobody,
     notice: Callable[[str], None] = lambda _: None,
+    sandbox: Start | None = None,
 ) -> Report:
     """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried.
 
-    `notice` is called with what takes long when it begins, and with "" when it is over.
+    `notice` is called with what takes long when it begins, and with "" when it is over. `sandbox`
+    starts the answer's process where it cannot write to anything; without one, what it writes over
+    is put back.
     """
     asked, known = _asked(exercise), mistakes.of(exercise)  # before any of the student's code runs
     source, problem = attempt.look(exercise, file)
     if problem is not None:
         return Report(exercise.name, file, problem.status, problem.why)
+
+    def graded(audit_log: Path | None) -> Report:
+        starting = audit_log, sandbox
+        return _graded(exercise, file, source, asked, known, watch, notice, starting)
+
+    if sandbox is not None:
+        return graded(None)
     guard = Guard(exercise)
     try:
-        report = _graded(exercise, file, source, asked, known, watch, notice, guard.audit_log)
+        report = graded(guard.audit_log)
     finally:
         changed = guard.put_back()
     if not changed:
@@ -95,11 +65,11 @@ def _graded(
     known: dict[str, str],
     watch: Observer,
     notice: Callable[[str], None],
-    audit_log: Path,
+    starting: tuple[Path | None, Start | None],
 ) -> Report:
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
-    with Child(file, exercise.entry, exercise.driver, notice, audit_log) as child:
+    with Child(file, exercise.entry, exercise.driver, notice, *starting) as child:
         loaded = child.loaded()
         notice("")
         mine = loaded.facts.get("parameters", asked)
@@ -110,7 +80,7 @@ def _graded(
             report = Report(exercise.name, file, "error", why)
         else:
             with Tries(exercise, known, notice) as tries:
-                report = _Grading(exercise, file, source, child, tries, watch).report()
+                report = Grading(exercise, file, source, child, tries, watch).report()
     return replace(report, printed=child.printed())
 
 
@@ -123,276 +93,3 @@ def _asked(exercise: Exercise) -> list[str]:
 def _are_others(mine: list[str], asked: list[str]) -> bool:
     """Tell whether parameters are in another order or number; names are the learner's own."""
     return len(mine) != len(asked) or (mine != asked and set(mine) == set(asked))
-
-
-@dataclass
-class _Grading:
-    """One answer on its way through the three stages: values, findings, contracts."""
-
-    exercise: Exercise
-    file: Path
-    source: str
-    child: Child
-    tries: Tries
-    watch: Observer
-    rows: list[Row] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)  # the exercise's own cases
-    doubtful: list[Finding] = field(default_factory=list)  # of all cases
-    idle_warps: int = 0
-    about: str = ""
-
-    def report(self) -> Report:
-        for stage in (self._values, self._findings, self._contracts):
-            report = stage()
-            if report is not None:
-                return report
-        return self._made("right", "")
-
-    def _made(self, status: str, why: str, failed: Case | None = None) -> Report:
-        name = self.exercise.name
-        return Report(name, self.file, status, why, self.rows, failed, about=self.about)
-
-    def _fixed(self, finding: Finding, case: Case) -> Finding:
-        """Return a finding with the advice that fits the task: about inputs, needless barriers."""
-        is_input = finding.array in case.args and finding.array not in case.expected
-        if finding.kind.endswith("race") and is_input:
-            return replace(finding, fix=explain.input_race(finding.array))
-        shares = self.exercise.has_barrier or "cuda.shared.array" in catalogue.calls(self.source)
-        if finding.kind in BARRIERS and not shares:
-            return replace(finding, fix=explain.NO_BARRIER)
-        return finding
-
-    def _of(self, finding: Finding) -> str:
-        """Explain a finding, which the report is about then."""
-        self.about = finding.kind
-        return explain.finding(finding)
-
-    def _tell(self, row: Row) -> None:
-        self.rows.append(row)
-        self.watch(row)
-
-    @functools.cached_property
-    def launches(self) -> Launches:
-        """The launches of the answer."""
-        return Launches(self.exercise, self.source, self.child)
-
-    @functools.cached_property
-    def _measured(self) -> Case:
-        """The case whose accesses are counted."""
-        return self._case(self.exercise.measured)
-
-    def _case(self, name: str) -> Case:
-        return self.exercise.case(self.exercise.shapes[name], name=name)
-
-    # ---- values: every case ----------------------------------------------------------------
-
-    def _values(self) -> Report | None:
-        failed: tuple[str, tuple[int, ...]] | None = None
-        drawn = {"random sizes": self.exercise.drawn(zlib.crc32(self.source.encode()))}
-        for name, shape in (self.exercise.shapes | drawn).items():
-            tried = self.launches.launched(self.exercise.case(shape, name=name))
-            self._tell(tried.row)
-            if name not in drawn:
-                self.tried.append(tried)
-            if tried.row.status != "right" and failed is None:
-                failed = tried.row.status, shape
-            if not tried.goes_on:
-                return self._made(tried.row.status, tried.row.why)
-        return self._explained(*failed) if failed else None
-
-    def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
-        """Shrink a failure, and let the checker speak before any number."""
-        axes = zip(*self.exercise.shapes.values(), strict=True)
-        least = tuple(max(1, min(extents)) for extents in axes)  # nothing is seen in an empty case
-
-        def fails(smaller: tuple[int, ...]) -> bool:
-            tried = self.launches.launched(self.exercise.case(smaller))
-            return tried.goes_on and tried.row.status == status
-
-        case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
-        tried = self.launches.launched(case)
-        row = self.launches.with_before(case, tried.row)
-        checked = (tried if tried.found else self.launches.checked(case)).findings
-        of = case
-        if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
-            larger = self.launches.checked(self.exercise.case(shape))
-            checked, of = (larger.findings, larger.case) if larger.findings else (checked, of)
-        cause = self._cause(case, row, checked, of)
-        lead = "" if cause else self._lead(row)
-        changed = explain.changed(row.changed) if row.changed else ""
-        values = self._values_of(row, cause, lead) if row.status == "wrong" or not cause else ""
-        why = "\n\n".join(filter(None, [changed, cause, lead, values]))
-        return self._made(row.status, why, case)
-
-    def _cause(self, case: Case, row: Row, checked: list[Finding], of: Case) -> str:
-        """Return what explains a failure: the checker, of the case `of`, speaks first.
-
-        Only where several threads write to one element of an output, a mistake that leaves just
-        these values says more than the race that comes of it; and where nobody wrote an element of
-        shared memory, it says why.
-        """
-        for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
-            if _is_wrong(found) or found.kind in TELLING:
-                collides = found.kind == "global-race" and found.array in case.expected
-                mistake = self._mistake() if collides else ""
-                where = "" if of is case else f"With {of.sizes()}:\n"
-                said = mistake or where + self._of(self._fixed(found, case))
-                unset = found.kind == "uninitialised-shared"
-                more = self._mistake(certain=True) or self._variation(row) if unset else ""
-                return "\n\n".join(filter(None, [said, more]))
-        if row.mismatch is not None and row.mismatch.source:
-            return explain.kept(row.mismatch.output, row.mismatch.source)
-        if certain := self._mistake(certain=True):
-            return certain
-        varied = self._variation(row)
-        if row.mismatch is not None and row.mismatch.strange and not self.exercise.driver:
-            origin = self.child.origin(case, self.exercise.seconds).text
-            if origin:
-                return "\n\n".join(filter(None, [origin, varied]))
-        same = (self._fixed(f, case) for f in checked if f.kind == "same-value-race")
-        if row.mismatch is not None and row.mismatch.unwritten:
-            same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return varied or self._mistake() or next(map(self._of, same), "") or self._elsewhere()
-
-    def _elsewhere(self) -> str:
-        """Return what the checker found in a case other than the smallest that fails."""
-        for tried in self.tried:
-            for found in tried.findings:
-                if _is_wrong(found) or found.kind == "barrier-after-return":
-                    return f"With {tried.case.sizes()}:\n{self._of(self._fixed(found, tried.case))}"
-        return ""
-
-    def _lead(self, row: Row) -> str:
-        """Return what the wrong elements, or the wrong cases, have in common.
-
-        Of elements it is that of the largest case that tells.
-        """
-        start = explain.start(row.mismatch, self.source) if row.mismatch else ""
-        return " ".join(filter(None, [start, self._where(), verdicts.pattern(self.rows)]))
-
-    def _where(self) -> str:
-        """Return which values of an input, or which sizes, the wrong elements have in common."""
-        if told := verdicts.condition(self.rows):
-            return told
-        wrong = [tried.case for tried in self.tried if tried.row.status == "wrong"]
-        right = [tried.case for tried in self.tried if tried.row.status == "right"]
-        return sizes.telling(wrong, right) or verdicts.condition_of_one(self.rows)
-
-    @property
-    def _passed(self) -> list[Case]:
-        return [tried.case for tried in self.tried if tried.row.status == "right"]
-
-    def _variation(self, smallest: Row) -> str:
-        """Return the small change of the solution that would explain each case that fails."""
-        failed = [row for row in self.rows if row.mismatch is not None]
-        missed = any(
-            row.mismatch and (row.mismatch.unwritten or row.mismatch.added) for row in failed
-        )
-        if missed and verdicts.hint(failed):
-            return ""
-        outputs = [(row.case, row.outputs) for row in (smallest, *failed) if row.case]
-        return explain.varied(self.tries.varied(outputs, self._passed), self.source)
-
-    def _mistake(self, certain: bool = False) -> str:
-        """Return the likeliest mistake that would explain each case that fails.
-
-        A `certain` one is known and explains all values, the NaNs too. A NaN out of memory that
-        nobody wrote hides what else is wrong in a case.
-        """
-        wrong = [row for row in self.rows if row.mismatch is not None]
-        finite = [row for row in wrong if row.mismatch and not row.mismatch.strange]
-        failed = wrong if certain else finite or wrong
-        outputs = [(row.case, row.outputs) for row in failed if row.case]
-        known = self.tries.fitting(outputs, self._passed)
-        return known if known or certain else verdicts.hint(failed)
-
-    def _values_of(self, row: Row, cause: str, lead: str) -> str:
-        """Explain the smallest case; a larger one shows more of where the wrong elements lie.
-
-        Without a cause all that the values tell is said, of several outputs which are right.
-        """
-        if row.mismatch is None:
-            return row.why
-        around = "" if cause or lead or not row.case else explain.around(row.mismatch, row.case)
-        lines = [verdicts.of_outputs(self.rows), row.why, around]
-        lines += [] if cause else verdicts.multiples([row], lead)
-        same = row.mismatch.output
-        failed = [(r.mismatch, r) for r in self.rows if r.mismatch and r.mismatch.output == same]
-        largest, of = max(failed, key=lambda f: f[0].total, default=(row.mismatch, row))
-        if largest.total > row.mismatch.total:
-            lines.append(explain.elsewhere(largest, of.sizes))
-            lines += [] if cause else verdicts.multiples([of], lead)
-        return "\n".join(filter(None, lines))
-
-    # ---- findings: every case under the checker ---------------------------------------------
-
-    def _findings(self) -> Report | None:
-        launches = 0
-        for case, tried in ((tried.case, self._found(tried)) for tried in self.tried):
-            row = tried.row
-            if row.status not in ("right", "wrong") or tried.found is None:
-                self._tell(replace(row, name=f"checked: {row.name}"))
-                return self._made(row.status, row.why, case)
-            launches += tried.found.launches
-            wrong = [finding for finding in tried.findings if _is_wrong(finding)]
-            if wrong:
-                why = self._of(self._fixed(wrong[0], case))
-                self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
-                luck = "The results were right this time only by luck."
-                return self._made("wrong", f"{why}\n\n{luck}", case)
-            if row.status == "wrong":  # what was launched plainly was another kernel
-                self._tell(replace(row, name=f"checked: {row.name}"))
-                why = f"Under gpukit.check the results are wrong. {row.why}"
-                return self._made("wrong", why, case)
-            self.doubtful += [f for f in tried.findings if f.kind in DOUBTFUL]
-            if case.name == self.exercise.measured or (case.is_full and self._measured.is_full):
-                self.idle_warps = max(self.idle_warps, tried.found.idle_warps)
-        if launches:
-            self._tell(Row("checked: no races, no uninitialized reads", "right"))
-        return None
-
-    def _found(self, tried: Tried) -> Tried:
-        """Return a case with what the checker finds, which a launch on a GPU does not say."""
-        return tried if tried.found else self.launches.checked(tried.case)
-
-    # ---- contracts: one case counted --------------------------------------------------------
-
-    def _contracts(self) -> Report | None:
-        failed, broken = self._measured, ""
-        counted: dict[str, contracts.Counts] = {}
-        listed = contracts.of(self.exercise.contracts, self._measured)
-        for contract in listed:
-            case = self._case(contract.case) if contract.case else self._measured
-            if contract.case not in counted:
-                outcome = self.child.profile(case, self.exercise.seconds)
-                if outcome.kind != "arrays":
-                    return self._made(outcome.kind, explain.outcome(outcome, self.source))
-                idle = {"idle_warps": self.idle_warps}
-                counted[contract.case] = json.loads(outcome.text) | idle
-            counts = counted[contract.case]
-            literals = self._doubles(case) if contract.measure == "float64" else []
-            # A comparison is no operation that is counted, but takes a unit of float64 as well.
-            value = max(contracts.count(contract, case, counts), len(literals))
-            kept = contract.is_kept(value)
-            what = f"{contract}{contracts.which(contract, listed, case)}"
-            words = f"{what}: {contracts.number(value)}, required: {contract.required}"
-            self._tell(Row(words, "right" if kept else "but"))
-            if not kept and not broken:
-                self.about, failed = contract.measure, case
-                busiest = contracts.accesses(contract, case, counts)[:1]
-                line = contracts.line(contract, counts)
-                broken = explain.contract(
-                    contract, value, case, busiest, self.source, literals, line
-                )
-        if not broken:
-            broken = next(map(self._of, self.doubtful), "")
-        return self._made("but", broken, failed) if broken else None
-
-    def _doubles(self, case: Case) -> list[Finding]:
-        """Return what is float64 by accident, which a check in grading does not look for."""
-        outcome = self.child.doubles(case, self.exercise.seconds)
-        return found_in(outcome.text).findings if outcome.kind == "arrays" else []
-
-
-def _is_wrong(finding: Finding) -> bool:
-    return finding.severity == "error" or finding.kind in WRONG_BY_LUCK

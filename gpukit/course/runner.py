@@ -94,8 +94,9 @@ class Process:
             return None
 
 
-# Takes the environment; tests put something in its place that starts sooner.
-start: Callable[[dict[str, str]], Any] = Process
+# Takes the environment. `warm` puts something in its place that starts sooner.
+Start = Callable[[dict[str, str]], Any]
+start: Start = Process
 
 
 class Child:
@@ -103,7 +104,8 @@ class Child:
 
     Threads do all reading and writing, so that no answer can keep this one waiting: one that stops
     itself reads no more, and one whose copies hold the pipes never closes them. What the answer
-    changes on the disk is noted in the file `audit_log`.
+    changes on the disk is noted in the file `audit_log`. `starts` starts the process, where that is
+    another one than usual.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class Child:
         driver: Path | None = None,
         notice: Callable[[str], None] = lambda _: None,
         audit_log: Path | None = None,
+        starts: Start | None = None,
     ) -> None:
         self._notice = notice
         package = str(Path(__file__).resolve().parents[2])
@@ -121,7 +124,7 @@ class Child:
         environment["PYTHONIOENCODING"] = "utf-8"  # whatever the terminal knows: we read it
         if driver is not None:  # the launches of host code can be watched on the CPU target only
             environment["GPUKIT_TARGET"] = "cpu"
-        self._process = start(environment)
+        self._process = (starts or start)(environment)
         self._inbox: queue.Queue[tuple[dict[str, Any], bytes] | BaseException | None] = (
             queue.Queue()
         )

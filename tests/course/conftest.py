@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from gpukit.course import catalogue, grade, workbook
+from gpukit.course import warm as warming
 from tests.course.changes import Change
 from tests.course.workbooks import LESSON, SECOND, write_lesson
-from tests.exercises import forked
 from tests.notebooks import running
 
 
 @pytest.fixture(scope="package")
 def warm() -> Iterator[None]:
     """Grade in forks of one warm process for the whole folder, where the system supports fork."""
-    with forked.warm():
+    with warming.warm():
         yield
 
 

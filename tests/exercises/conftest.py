@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.exercises import forked
+from gpukit.course import warm as warming
 
 
 @pytest.fixture(scope="package")
 def warm():
     """Start children from one warm process for the whole folder."""
-    with forked.warm():
+    with warming.warm():
         yield
 
 
