@@ -24,6 +24,10 @@ class TargetError(GpukitError, RuntimeError):
     """The requested target, or a feature of it, is not available on this machine."""
 
 
+class SandboxError(TargetError):
+    """Submissions cannot be isolated on this machine, or not in the way that was asked for."""
+
+
 class FileError(GpukitError):
     """A file could not be written or read; its previous content is intact."""
 

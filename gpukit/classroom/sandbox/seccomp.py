@@ -1,0 +1,177 @@
+"""A seccomp filter: no processes, no sockets, no signals to others, no other door of the kernel.
+
+A program for the kernel's filter machine (classic BPF) looks at each system call and its first
+argument. What is denied returns EPERM, as if a permission were missing: the caller sees an
+exception. Sources: seccomp(2), the kernel's Documentation/userspace-api/seccomp_filter.rst, and the
+numbers in asm/unistd_64.h and asm-generic/unistd.h, which a test compares with the table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+
+# The numbers of a system call on x86-64 and on 64-bit ARM; None where that has no such call.
+_DENIED: dict[str, tuple[int | None, int | None]] = {
+    # processes, and signals to others
+    "fork": (57, None),
+    "vfork": (58, None),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "kill": (62, 129),
+    "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pidfd_getfd": (438, 438),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "setpriority": (140, 140),
+    # network
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    # namespaces and mounts
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    # memory that belongs to no process's address space, and is therefore not limited
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    # what only a debugger, a driver or an administrator uses
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_setup": (206, 0),
+    "userfaultfd": (323, 282),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "fanotify_init": (300, 262),
+    "inotify_init1": (294, 26),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "personality": (135, 92),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "quotactl": (179, 60),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "adjtimex": (159, 171),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "uselib": (134, None),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    "vmsplice": (278, 75),
+}
+_CLONE, _CLONE3, _TGKILL = (56, 220), (435, 435), (234, 131)
+_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
+_X32 = 0x40000000  # the bit of the numbers of the x32 calls, which a x86-64 kernel takes as well
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCH, _ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; the low half of arg 0
+_ALLOW, _DENY, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
+_CLONE_THREAD = 0x00010000
+_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38  # of prctl
+
+Instruction = tuple[int, int, int, int]
+
+
+def column() -> int | None:
+    """Return which numbers of the table are those of this machine; None where neither are."""
+    return _ARCHITECTURES.get(platform.machine(), (None, 0))[0]
+
+
+def program(machine: str, pid: int) -> list[Instruction]:
+    """Return the filter for a machine; a thread of process `pid` may signal that process alone."""
+    which, architecture = _ARCHITECTURES[machine]
+    rules: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCH),
+        (_JUMP_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    if machine == "x86_64":
+        rules += [(_JUMP_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _UNKNOWN)]
+    for numbers in _DENIED.values():
+        if numbers[which] is not None:
+            rules += [(_JUMP_EQUAL, 0, 1, numbers[which]), (_RETURN, 0, 0, _DENY)]  # type: ignore[list-item]
+    # glibc falls back to clone, whose flags a filter can read.
+    rules += [(_JUMP_EQUAL, 0, 1, _CLONE3[which]), (_RETURN, 0, 0, _UNKNOWN)]
+    threads_only = [
+        (_JUMP_EQUAL, 0, 4, _CLONE[which]),
+        (_LOAD, 0, 0, _ARGUMENT),
+        (_JUMP_SET, 1, 0, _CLONE_THREAD),
+        (_RETURN, 0, 0, _DENY),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    itself_only = [
+        (_JUMP_EQUAL, 0, 4, _TGKILL[which]),
+        (_LOAD, 0, 0, _ARGUMENT),
+        (_JUMP_EQUAL, 1, 0, pid),
+        (_RETURN, 0, 0, _DENY),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    return [*rules, *threads_only, *itself_only, (_RETURN, 0, 0, _ALLOW)]
+
+
+def apply() -> None:
+    """Filter the calls of this process and of what it starts from now on; raise OSError."""
+    code = program(platform.machine(), os.getpid())
+    packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+    buffer = ctypes.create_string_buffer(packed)
+    given = struct.pack("<HxxxxxxQ", len(code), ctypes.addressof(buffer))
+    program_of = ctypes.create_string_buffer(given)
+    no_new_privileges()
+    if prctl(_SET_SECCOMP, _FILTER, ctypes.addressof(program_of)):
+        raise OSError(ctypes.get_errno(), "seccomp was refused")
+
+
+def no_new_privileges() -> None:
+    """Give up that a program which is set-uid gets more rights; the filter asks for that."""
+    if prctl(_NO_NEW_PRIVILEGES, 1):
+        raise OSError(ctypes.get_errno(), "no_new_privs was refused")
+
+
+def prctl(option: int, *given: int) -> int:
+    """Call prctl(2)."""
+    four = [ctypes.c_ulong(n) for n in (*given, 0, 0, 0, 0)[:4]]
+    return int(ctypes.CDLL(None, use_errno=True).prctl(option, *four))
