@@ -1,0 +1,152 @@
+"""Which answers are similar, and how often independent ones are."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpukit.classroom import similarity
+from gpukit.course import catalogue
+from tests.classroom.classes import graded, report
+from tests.exercises import answers
+
+# Two answers to lstm_cell in tests/data that are edits of each other, not of the solution.
+DEPENDENT = {"the gates meet in shared memory", "the gates meet in shared memory without a barrier"}
+# An answer to block_sum that nobody else writes like this.
+UNUSUAL = """
+from gpukit import cuda
+
+
+@cuda.jit
+def block_sum_kernel(x, out):
+    lane = cuda.threadIdx.x % 32
+    total = 0.0
+    for k in range(cuda.threadIdx.x, x.size, cuda.blockDim.x):
+        if k % 2 == 0:
+            total = total + x[k] * 0.5
+        else:
+            total = total - x[k] * 0.25
+    partner = lane ^ 16
+    while partner > 0:
+        total += cuda.shfl_xor_sync(0xFFFFFFFF, total, partner)
+        partner //= 3
+    if lane == 7 and cuda.blockIdx.x >= 2:
+        cuda.atomic.max(out, cuda.gridDim.x - cuda.blockIdx.x, total * total)
+"""
+
+
+def of(student, source, entry="block_sum_kernel", exercise="block_sum", **more):
+    prints = similarity.fingerprint(source, entry), similarity.shingles(source, entry)
+    return report(student, exercise, fingerprint=prints[0], shingles=prints[1], **more)
+
+
+def groups(*made):
+    return similarity.groups(graded(*made), similarity.known)
+
+
+def own(exercise, source, known):
+    return set(similarity.shingles(source, exercise.entry)) - known
+
+
+def pairs():
+    """Yield pairs of answers to one exercise in `tests/data`, without what is no evidence."""
+    for exercise in catalogue.every():
+        known = similarity.known(exercise.name)
+        found = [
+            (one.name, own(exercise, one.text, known))
+            for one in (*answers.right(exercise), *answers.wrong(exercise))
+        ]
+        yield from itertools.combinations(found, 2)
+
+
+@pytest.mark.slow
+def test_no_two_independent_answers_are_evidence():
+    found = [(one, other) for one, other in pairs() if similarity.is_evidence(one[1], other[1])]
+    assert [{one[0], other[0]} for one, other in found] == [DEPENDENT]
+
+
+@pytest.mark.slow
+def test_one_independent_pair_in_a_few_hundred_is_alike_without_the_least_of_common_code():
+    """This is why `SHARED` is that large."""
+    everything = [*pairs()]
+    alike = [p for p in everything if similarity.likeness(p[0][1], p[1][1]) >= similarity.LIKENESS]
+    assert len(everything) > 2000
+    assert 0.0005 < len(alike) / len(everything) < 0.01
+
+
+def test_the_same_answer_under_other_names_is_found():
+    other = UNUSUAL.replace("total", "s").replace("partner", "p").replace("lane", "l")
+    (group,) = groups(of("a", UNUSUAL), of("b", other), of("c", "def block_sum_kernel(): pass"))
+    assert group == similarity.Group("block_sum", ("a", "b"), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("total * total", "total"),
+        ("    partner = lane ^ 16\n", "    partner = lane ^ 16\n    total += 1\n"),
+        ("partner //= 3", "partner = partner // 3"),
+        ("0.25", "0.5"),
+    ],
+)
+def test_an_answer_with_one_line_changed_is_found(old, new):
+    (group,) = groups(of("a", UNUSUAL), of("b", UNUSUAL.replace(old, new)))
+    assert group.students == ("a", "b")
+    assert group.likeness >= similarity.LIKENESS
+
+
+@pytest.mark.parametrize("name", ["block_sum", "zip_add", "tiled_matmul"])
+def test_the_model_answer_from_two_students_is_no_evidence(name):
+    exercise = catalogue.find(name)
+    for file in (exercise.solution, exercise.starter):
+        source = file.read_text(encoding="utf-8")
+        assert groups(*(of(s, source, exercise.entry, name) for s in "abc")) == []
+
+
+def test_a_short_answer_from_two_students_is_no_evidence():
+    source = (
+        "from gpukit import cuda\ndef zip_add_kernel(a, b, o):\n  o[cuda.grid(1)] = a[0] + b[1]"
+    )
+    assert groups(*(of(s, source, "zip_add_kernel", "zip_add") for s in "abc")) == []
+
+
+def test_answers_are_joined_over_others():
+    chain = [UNUSUAL, UNUSUAL.replace("0.25", "0.125"), UNUSUAL.replace("0.25", "0.125 + y")]
+    chain.append(chain[-1].replace("lane == 7", "lane == 8 + z"))
+    (group,) = groups(*(of(str(k), source) for k, source in enumerate(chain)))
+    assert group.students == ("0", "1", "2", "3")
+
+
+def test_reports_without_shingles_are_not_compared():
+    assert groups(report("a", fingerprint="0" * 16), report("b", fingerprint="0" * 16)) == []
+
+
+def test_an_exercise_that_is_not_found_has_no_known_code():
+    assert similarity.known("no_such_exercise") == set()
+    made = [of(s, UNUSUAL, exercise="no_such_exercise") for s in "ab"]
+    assert len(groups(*made)) == 1
+
+
+def test_the_lesson_of_an_exercise_is_known():
+    lesson = catalogue.root().parent / "notebooks" / "04_reduction.ipynb"
+    own = similarity._of_lesson(lesson)
+    assert len(own) > 500
+    assert own <= similarity.known("block_sum")
+    assert similarity._of_lesson(lesson.with_name("none.ipynb")) == set()
+
+
+SETS = st.sets(st.sampled_from("abcdefgh"))
+
+
+@given(SETS, SETS)
+def test_likeness_is_symmetric_and_between_0_and_1(one, other):
+    assert 0 <= similarity.likeness(one, other) == similarity.likeness(other, one) <= 1
+    assert similarity.likeness(one, one) == (1 if one else 0)
+
+
+def test_shingles_of_a_very_long_answer_are_a_sample():
+    body = "".join(f"    x[{k}] = y[{k + 1}]\n" for k in range(3000))
+    found = similarity.shingles(f"def k(x, y):\n{body}", "k")
+    assert len(found) == similarity.MOST
+    assert found == sorted(found)
