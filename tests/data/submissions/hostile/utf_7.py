@@ -1,0 +1,10 @@
+# coding: utf-7
+# +AAo-open("/tmp/GPUKIT_ESCAPED_CASE_ID", "w").close()
+from gpukit import cuda
+
+
+@cuda.jit
+def zip_add_kernel(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]  # +AAo-        out[i] += b[i]
