@@ -1,0 +1,3 @@
+from gpukit import cuda
+
+DEFINITION

@@ -1,0 +1,13 @@
+from gpukit import cuda
+
+
+@cuda.jit
+def zip_add_kernal(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + b[i]
+
+
+@cuda.jit(device=True)
+def zip_add_kernel(a, b):
+    return a + b

@@ -1,0 +1,10 @@
+import numpy as np
+
+from gpukit import cuda
+
+
+@cuda.jit
+def zip_add_kernel(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = np.nan if i % 2 else np.inf
