@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gpukit.course import catalogue
-from tests.classroom import recipes
+from tests.classroom import notebooks, recipes
 from tests.conftest import ROOT
 
 SUBMISSIONS = ROOT / "tests" / "data" / "submissions"
@@ -45,9 +45,11 @@ class Case:
     file: str = ""
     path: str = ""
     fill: dict[str, str] = field(default_factory=dict)
+    repeat: dict[str, tuple[str, int]] = field(default_factory=dict)
     encoding: str = "utf-8"
     newline: str = "\n"
     recipe: str = ""
+    notebook: str = ""
 
     @property
     def source(self) -> Path:
@@ -57,16 +59,17 @@ class Case:
     @property
     def place(self) -> str:
         """Where it lies in the folder of submissions."""
-        path = self.path or f"STUDENT/EXERCISE{self.source.suffix}"
-        student = self.student or self.id
-        return path.replace("STUDENT", student).replace("EXERCISE", self.exercise)
+        usual = "work.ipynb" if self.notebook else f"EXERCISE{self.source.suffix}"
+        path = (self.path or f"STUDENT/{usual}").replace("EXERCISE", self.exercise)
+        return path.replace("STUDENT", self.student or self.id)
 
     def data(self) -> bytes:
         """Return the bytes to hand in, empty where the recipe needs none."""
         if not self.source.exists():
             return b""
         text = self.source.read_text(encoding="utf-8")
-        for word, instead in {**self.fill, "CASE_ID": self.id}.items():
+        repeated = {word: part * times for word, (part, times) in self.repeat.items()}
+        for word, instead in {**self.fill, **repeated, "CASE_ID": self.id}.items():
             text = text.replace(word, instead)
         return text.replace("\n", self.newline).encode(self.encoding)
 
@@ -98,6 +101,8 @@ def place(case: Case, folder: Path) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     if case.recipe:
         getattr(recipes, case.recipe)(file, case.data())
+    elif case.notebook:
+        getattr(notebooks, case.notebook)(file, case.data())
     else:
         file.write_bytes(case.data())
     return file

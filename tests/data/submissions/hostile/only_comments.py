@@ -1,0 +1,3 @@
+"""My answer."""
+
+# It is only a question of time.
