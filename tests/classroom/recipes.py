@@ -221,6 +221,14 @@ def bytecode_beside(file: Path, data: bytes) -> None:
     cached.write_bytes(MAGIC_NUMBER + unchecked + bytes(8) + marshal.dumps(code))
 
 
+def checkpoint(file: Path, data: bytes) -> None:
+    """Add an earlier version where Jupyter keeps one."""
+    file.write_bytes(data)
+    earlier = file.parent / ".ipynb_checkpoints" / f"{file.stem}-checkpoint{file.suffix}"
+    earlier.parent.mkdir()
+    earlier.write_bytes(data.replace(b"255", b"254"))
+
+
 # ---- bytes -------------------------------------------------------------------------------------
 
 
