@@ -50,6 +50,17 @@ def line(text: str, most: int = 0) -> str:
     return f"{text[: most - 1]}…" if 0 < most < len(text) else text
 
 
+def name(text: str, most: int) -> str:
+    """Return a name on one line; of a long one, the start and the end, which tells it from others.
+
+    >>> name("exercise_1_of_the_week", 12)
+    'exercis…week'
+    """
+    text = line(text)
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
+
+
 def cell(value: str | int | float | None) -> str:
     """Return a cell of a CSV file that no spreadsheet takes for a formula; nothing for None.
 

@@ -30,10 +30,11 @@ PICTURE = "class.png"
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
-def write(out: Path, roster: Path | None = None) -> None:
+def write(out: Path, roster: Path | None = None) -> Summary:
     """Write all files that are derived from the reports in `out`: equal reports, equal bytes.
 
-    Raises RosterError and OutputError; files that were written before that are whole.
+    Returns what class.json holds, for `statistics.text`. Raises RosterError before anything is
+    written, and OutputError; every file is the old or the new one.
     """
     people = read_roster(roster) if roster else None
     graded = reports.read(out)
@@ -56,6 +57,7 @@ def write(out: Path, roster: Path | None = None) -> None:
         files.write(out / FOLDER / student / "report.md", page)
     if drawn:
         files.write(out / PICTURE, drawn.png)
+    return summary
 
 
 def _picture(summary: Summary) -> Picture | None:

@@ -1,4 +1,4 @@
-"""The picture of a class: results per exercise, points, mistakes in common, bytes moved."""
+"""The picture of a class: results per exercise, points, frequent mistakes, bytes moved."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _panels(summary: Summary) -> list[_Panel]:
 def in_words(summary: Summary) -> str:
     """Describe the picture, for its alt text."""
     rates = [
-        f"{escape.line(one['exercise'], 40)} {one['pass_rate']:.0%}"
+        f"{escape.name(one['exercise'], 40)} {one['pass_rate']:.0%}"
         for one in summary["exercises"]
         if one["pass_rate"] is not None
     ]
@@ -137,7 +137,7 @@ def _mistakes(axes: Any, summary: Summary) -> None:
     axes.set_xlim(0, 1.08 * max(counts))
     axes.set_xlabel("students")
     _whole_numbers(axes.xaxis)
-    axes.set_title("Mistakes in common")
+    axes.set_title("Most frequent mistakes")
 
 
 def _ranked(summary: Summary) -> list[tuple[str, dict[int, int]]]:
@@ -184,7 +184,7 @@ def _bytes(axes: Any, summary: Summary) -> None:
 
 def _rows(axes: Any, names: list[str]) -> None:
     """Name a row per exercise, the first at the top."""
-    shown = [_drawable(escape.line(name, _NAME)) for name in names]
+    shown = [_drawable(escape.name(name, _NAME)) for name in names]
     axes.set_yticks(range(len(names)), shown, fontsize=10)
     _horizontal(axes)
 

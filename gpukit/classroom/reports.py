@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,7 +63,14 @@ class Graded:
 
     def of(self, exercise: str) -> int:
         """Return the points of a right answer."""
-        return max((int(report["of"]) for report in self.to(exercise).values()), default=0)
+        return self._of[exercise]
+
+    @functools.cached_property
+    def _of(self) -> dict[str, int]:
+        of = dict.fromkeys(self.exercises, 0)
+        for (_, exercise), report in self.reports.items():
+            of[exercise] = max(of[exercise], int(report["of"]))
+        return of
 
     def total(self, student: str) -> int | None:
         """Return the points of a student; None if any exercise has no grade."""

@@ -1,4 +1,4 @@
-"""What a class can do: points, pass rates, mistakes in common, and who needs the fewest accesses.
+"""What a class can do: points, pass rates, mistakes, and who needs the fewest accesses.
 
 `summary` computes it from the reports, as JSON would hold it (class.json); everything else shows a
 summary.
@@ -18,7 +18,7 @@ from gpukit.checked.messages.phrases import some
 from gpukit.classroom import escape
 from gpukit.classroom.reports import Graded, Report, cause
 from gpukit.classroom.schema import COUNTERS
-from gpukit.classroom.similarity import LIKENESS, SHARED, Group
+from gpukit.classroom.similarity import LIKENESS, SHARED, WINDOW, Group
 from gpukit.table import broken, layout
 
 VERSION = 1
@@ -129,9 +129,10 @@ def _ranking(reports: dict[str, Report]) -> list[Summary]:
 # ---- what is shown ---------------------------------------------------------------------------
 
 
-def text(summary: Summary, width: int = 80) -> str:
-    """Return a summary as text of this many columns."""
-    return "\n\n".join(_as_text(section, width) for section in sections(summary)) + "\n"
+def text(summary: Summary, width: int = 80, rankings: bool = True) -> str:
+    """Return a summary as text of this many columns, with or without the rankings."""
+    shown = sections(summary, rankings)
+    return "\n\n".join(_as_text(section, width) for section in shown) + "\n"
 
 
 def _as_text(section: Section, width: int) -> str:
@@ -142,15 +143,15 @@ def _as_text(section: Section, width: int) -> str:
     return "\n".join(lines)
 
 
-def sections(summary: Summary) -> list[Section]:
+def sections(summary: Summary, rankings: bool = True) -> list[Section]:
     """Return what a summary says, section by section; without those that would be empty."""
     found = [
         Section("Class", headline(summary)),
         _needs(summary),
         _points(summary),
         _mistakes(summary),
-        *map(_places, summary["exercises"]),
         _similar(summary),
+        *(map(_places, summary["exercises"]) if rankings else ()),
     ]
     return [section for section in found if section.text or section.rows]
 
@@ -204,7 +205,7 @@ def _mistakes(summary: Summary) -> Section:
     ]
     more = len(causes) - _MISTAKES
     said = f"The {_MISTAKES} most frequent of {len(causes)}." if more > 0 else ""
-    return Section("Mistakes in common", said, ["mistake", "students", "exercises"], rows, [1])
+    return Section("Most frequent mistakes", said, ["mistake", "students", "exercises"], rows, [1])
 
 
 def _places(exercise: Summary) -> Section:
@@ -238,12 +239,12 @@ def _similar(summary: Summary) -> Section:
 
 SIMILAR = (
     "The code of these answers is the same, or nearly so, up to names, comments and formatting. "
-    f"Listed are answers that have {SHARED} sequences of tokens in common that neither the "
-    "starter, the model answer, a known mistake nor the lesson contains, and at least "
-    f"{LIKENESS:.0%} of all such sequences. Among 288 pairs of answers that were written "
-    "independently of each other there was no such pair, although 15 of them were equal byte by "
-    "byte: short answers are often equal, and are not listed. A group is a reason to talk to the "
-    "students, not a proof: they may share a source, such as a lecture."
+    f"Listed are answers that share at least {SHARED} sequences of {WINDOW} tokens that neither "
+    "the starter, the model answer, a known mistake nor the lesson contains, and that are at least "
+    f"{LIKENESS:.0%} of all such sequences in them. None of 288 pairs of answers that were written "
+    "independently of each other did, although 15 pairs were equal byte by byte: short answers are "
+    "often equal, and are not listed. A group is a reason to talk to the students, not a proof: "
+    "they may share a source, such as a lecture."
 )
 
 
@@ -254,4 +255,4 @@ def _few(students: Sequence[str], most: int = _PLACES) -> str:
 
 
 def _name(name: str) -> str:
-    return escape.line(name, _NAME)
+    return escape.name(name, _NAME)
