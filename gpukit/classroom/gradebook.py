@@ -33,7 +33,7 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 def write(out: Path, roster: Path | None = None) -> Summary:
     """Write all files that are derived from the reports in `out`: equal reports, equal bytes.
 
-    Returns what class.json holds, for `statistics.text`. Raises RosterError before anything is
+    Returns what class.json holds, for `statistics.as_text`. Raises RosterError before anything is
     written, and OutputError; every file is the old or the new one.
     """
     people = read_roster(roster) if roster else None

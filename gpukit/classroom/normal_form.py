@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,6 +33,8 @@ _FOLDED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.RShift: operator.rshift,
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# `numba.float32` is `numpy.float32`, and `gpukit.cuda` is `numba.cuda`.
+_ALIKE = re.compile(r"^(gpukit|numpy|numba(\.types)?)\.")
 _LARGE, _SHIFT = 2**32, 64  # what is folded is smaller
 # Longer code has no normal form. It is a stranger's: constants that name each other twice would
 # double the tokens with each line.
@@ -60,10 +63,11 @@ class _Module:
     """The names that a module binds, and the tokens of its functions."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.functions = {n.name: n for n in tree.body if isinstance(n, _FUNCTIONS)}
-        self.imports = dict(_imported(tree.body))
+        body = list(_statements(tree.body))
+        self.functions = {n.name: n for n in body if isinstance(n, _FUNCTIONS)}
+        self.imports = dict(_imported(body))
         self.constants: dict[str, ast.expr] = {}
-        for node in tree.body:
+        for node in body:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._bind(node.targets[0], node.value)
             elif isinstance(node, ast.AnnAssign) and node.value:
@@ -97,8 +101,21 @@ class _Module:
         return self.numbers.setdefault(name, f"f{len(self.numbers)}")
 
 
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, also those inside try and if statements.
+
+    Those that run where all goes well come last: the last one that binds a name counts.
+    """
+    for node in body:
+        for handler in node.handlers if isinstance(node, ast.Try) else ():
+            yield from _statements(handler.body)
+        if isinstance(node, (ast.Try, ast.If)):
+            yield from _statements([*node.orelse, *node.body])
+        yield node
+
+
 def _imported(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield the names that imports bind, and their origin; `cuda` has the same one everywhere."""
+    """Yield the names that imports bind, and their origin."""
     for node in body:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -106,9 +123,7 @@ def _imported(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
                 yield alias.asname or root, root
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                origin = f"{node.module or ''}.{alias.name}"
-                is_cuda = origin in ("gpukit.cuda", "numba.cuda")
-                yield alias.asname or alias.name, "cuda" if is_cuda else origin
+                yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
 
 
 class _Scope:
@@ -138,7 +153,7 @@ class _Scope:
         elif isinstance(node, ast.arg):
             yield self._local(node.arg)
         elif isinstance(node, ast.Attribute) and (origin := self._origin(node)):
-            yield origin
+            yield _ALIKE.sub("", origin)
         elif isinstance(node, ast.Pass) or _is_text(node):
             return
         elif isinstance(node, ast.AugAssign):
@@ -164,7 +179,7 @@ class _Scope:
         if name in self.local:
             yield self._local(name)
         elif name in module.imports:
-            yield module.imports[name]
+            yield _ALIKE.sub("", module.imports[name])
         elif name in module.functions:
             yield module.called(name)
         elif name in module.constants and name not in module.inlined:

@@ -121,11 +121,14 @@ def phrase(status: str) -> str:
 def cause(report: Report) -> str:
     """Return the cause of a report as a phrase or sentence on one line; nothing if it has none.
 
-    >>> cause({"cause": "shared-race"})
-    'data race in shared memory'
+    >>> cause({"cause": "shared-race"}), cause({"cause": "sectors_per_request"})
+    ('data race in shared memory', 'contract broken: sectors per request')
     """
     said = escape.line(report["cause"], 200)
-    return KINDS[said].title if said in KINDS else said
+    if said in KINDS:
+        return KINDS[said].title
+    # What a contract measures is one word; known mistakes are sentences.
+    return said if " " in said or not said else f"contract broken: {said.replace('_', ' ')}"
 
 
 def read(out: Path) -> Graded:

@@ -129,14 +129,15 @@ def _ranking(reports: dict[str, Report]) -> list[Summary]:
 # ---- what is shown ---------------------------------------------------------------------------
 
 
-def text(summary: Summary, width: int = 80, rankings: bool = True) -> str:
-    """Return a summary as text of this many columns, with or without the rankings."""
+def as_text(summary: Summary, width: int | None = 80, rankings: bool = True) -> str:
+    """Return a summary as text, wrapped to a width if there is one."""
     shown = sections(summary, rankings)
-    return "\n\n".join(_as_text(section, width) for section in shown) + "\n"
+    return "\n\n".join(_section_text(section, width) for section in shown)
 
 
-def _as_text(section: Section, width: int) -> str:
-    lines = [section.title, *(broken(section.text, width) if section.text else [])]
+def _section_text(section: Section, width: int | None) -> str:
+    said = broken(section.text, width) if width else [section.text]
+    lines = [section.title, *(said if section.text else [])]
     if section.rows:
         heads, rows = layout(section.headers, section.rows, section.right, width)
         lines += [*heads, *(line for row in rows for line in row)]

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import re
+import sys
 
 import pytest
 from hypothesis import given
@@ -212,3 +214,11 @@ def test_no_file_mentions_the_machine(tmp_path):
     for name, content in bytes_of(tmp_path).items():
         assert str(tmp_path).encode() not in content, name
         assert not re.search(rb"20\d\d-\d\d-\d\d", content), name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux only")
+def test_a_folder_whose_name_is_no_text_has_its_files(tmp_path):
+    student = os.fsdecode(b"caf\xe9 \xff")
+    gradebook.write(classes.write(tmp_path, [classes.report(student)]), None)
+    assert (tmp_path / "reports" / student / "report.md").exists()
+    assert rows((tmp_path / "grades.csv").read_text(encoding="utf-8"))[1][1] == "10"

@@ -78,7 +78,7 @@ def test_ranked_students_have_as_many_better_ones_as_their_place_says(numbers):
 @pytest.mark.parametrize("exercises", [1, 15])
 def test_text_fits_80_columns(students, exercises):
     summary = statistics.summary(graded(*classes.simulated(students, exercises)))
-    assert max(map(len, statistics.text(summary).splitlines())) <= 80
+    assert max(map(len, statistics.as_text(summary).splitlines())) <= 80
 
 
 def test_text_fits_80_columns_with_long_names_and_similar_answers():
@@ -86,18 +86,18 @@ def test_text_fits_80_columns_with_long_names_and_similar_answers():
     made = [report(s, exercise, "wrong", cause="word " * 60) for s in students]
     made += [counted(s, 10**15 + k) for k, s in enumerate(students)]
     groups = [Group(exercise, tuple(students), 0.93)]
-    text = statistics.text(statistics.summary(graded(*made), groups))
+    text = statistics.as_text(statistics.summary(graded(*made), groups))
     assert max(map(len, text.splitlines())) <= 80
     assert "Similar answers" in text
 
 
 def test_a_class_without_students_says_so():
-    assert statistics.text(statistics.summary(graded())) == "Class\n0 students, 0 exercises.\n"
+    assert statistics.as_text(statistics.summary(graded())) == "Class\n0 students, 0 exercises."
 
 
 def test_long_lists_name_how_many_are_left_out():
     made = [counted(f"s{k:02}", 100) for k in range(20)] + [counted("t", 200)]
-    text = statistics.text(statistics.summary(graded(*made)))
+    text = statistics.as_text(statistics.summary(graded(*made)))
     assert "s00, s01, s02, s03, s04, and 15 more" in " ".join(text.split())
 
 
