@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpukit import files
-from gpukit.bench.register import BenchError
+from gpukit.bench.register import BenchError, name_of
 from gpukit.bench.timing import Result
+from gpukit.kernels.matmul import VARIANTS
 
 BEGIN, END = "<!-- variants begin -->", "<!-- variants end -->"
-PROBLEM = "matmul"
-# A batch of products, which is another problem.
-OTHERS = frozenset(["matmul_batched"])
+PROBLEM = "matmul"  # of float32: its other forms compute other products
 MISSING = "-"
 
 
@@ -58,14 +57,15 @@ def merged(text: str, results: Sequence[Result], where: str, day: datetime.date)
     Raises BenchError if the markers are missing, or a variant is missing or wrong.
     """
     before, old, after = _parts(text)
-    shown = [r for r in results if r.name.startswith(f"{PROBLEM}_") and r.name not in OTHERS]
+    names = {name_of(variant): variant.name.replace("_", " ") for variant in VARIANTS}
+    shown = [r for r in results if r.name in names]
     wrong = [r.name for r in shown if r.timing is None]
     if wrong or not shown:
         found = f"wrong ones of {', '.join(wrong)}" if wrong else "none"
         raise BenchError(f"bench: expected right answers of {PROBLEM}, got {found}.")
     columns = _columns(old)
     columns = {key: columns[key] for key in columns if not key.startswith(f"{where}, ")}
-    variants = [r.name.removeprefix(f"{PROBLEM}_").replace("_", " ") for r in shown]
+    variants = [names[r.name] for r in shown]
     rates = [_rate(r.flops_rate) for r in shown]
     new = f"{where}, {shown[0].size}, {day.isoformat()}"
     columns[new] = dict(zip(variants, rates, strict=True))
