@@ -215,10 +215,11 @@ def _read(file: Path, limit: int) -> tuple[bytes, str]:
     except OSError as error:
         link = "is a link, and links are not followed"
         return b"", link if file.is_symlink() else f"cannot be read ({error.strerror})"
+    status = os.fstat(opened)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(opened)
+        return b"", "is not a regular file"
     with os.fdopen(opened, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return b"", "is not a regular file"
         if status.st_size > limit:
             return b"", f"has {status.st_size:,} bytes; at most {limit:,} are read"
         return stream.read(limit), ""

@@ -107,10 +107,9 @@ def written(source: str, chosen: list[ast.stmt]) -> str:
         first, start = _start(node, before)
         last, end = (node.end_lineno or 1) - 1, node.end_col_offset or 0
         lines = before[first : last + 1]
+        lines[-1] = lines[-1][:end]
         if isinstance(node, ast.Import | ast.ImportFrom):  # maybe fewer names than there were
-            lines = [b" " * start + ast.unparse(node).encode()]
-        else:
-            lines[-1] = lines[-1][:end]
+            lines = [lines[0][:start] + ast.unparse(node).encode()]
         after[first] = _after_others(after[first], lines[0], start)
         after[first + 1 : first + len(lines)] = lines[1:]
     return b"\n".join(after).decode()

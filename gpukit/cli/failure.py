@@ -12,7 +12,10 @@ from gpukit import errors
 from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
 
 # By name: the modules that define them load much.
-_MISUSE = ("ExerciseError", "WorkbookError", "ScriptError", "BenchError", "UnknownGpu")
+_MISUSE = (
+    *("ExerciseError", "WorkbookError", "ScriptError", "BenchError", "UnknownGpu"),
+    *("IntakeError", "RunError", "RosterError"),
+)
 
 
 def known(error: Exception) -> bool:

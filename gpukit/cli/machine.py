@@ -102,6 +102,7 @@ def _describe(machine: Any) -> None:
         ("first kernel", _kernel(machine)),
     ]
     rows += [("ranks", machine.ranks)] if machine.ranks else []
+    rows += [("isolation", machine.isolation)] if machine.isolation else []
     rows += [(name, version) for name, version in machine.packages.items()]
     rows += [(name, f"{value!r} (environment)") for name, value in machine.environment.items()]
     width = max(len(name) for name, _ in rows)

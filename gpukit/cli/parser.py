@@ -6,13 +6,13 @@ import argparse
 import contextlib
 import difflib
 import importlib
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import gpukit
+from gpukit.cli import argument_types, teacher_options
 from gpukit.cli.codes import MISUSE
 
 _EXIT_CODES = (
@@ -53,6 +53,7 @@ def build() -> Parser:
     _watch_commands(commands)
     _code_commands(commands)
     _learner_commands(commands)
+    teacher_options.add(commands, _add)
     parser.commands = commands.choices
     return parser
 
@@ -134,7 +135,7 @@ def _machine_commands(commands: Any) -> None:
     bench.add_argument("--quick", action="store_true", help="small sizes and short timings")
     bench.add_argument(
         "--seconds",
-        type=_seconds,
+        type=argument_types.seconds,
         default=None,
         metavar="S",
         help="time to spend on each kernel (default 1, with --quick 0.1)",
@@ -158,10 +159,12 @@ def _machine_commands(commands: Any) -> None:
     _script(run)
     text = "run a script on several ranks, processes that train one model together"
     train = _add(commands, "train", "train.train", text, json=False)
-    train.add_argument("--ranks", type=_count, default=2, metavar="N", help="processes (default 2)")
+    train.add_argument(
+        "--ranks", type=argument_types.count, default=2, metavar="N", help="processes (default 2)"
+    )
     train.add_argument(
         "--deadline",
-        type=_seconds,
+        type=argument_types.seconds,
         metavar="S",
         help="how long a rank waits for another one before all are ended (default 60)",
     )
@@ -178,7 +181,7 @@ def _watch_commands(commands: Any) -> None:
     check.add_argument("--html", metavar="FILE", help="also write them as an HTML page")
     check.add_argument(
         "--ranks",
-        type=_ranks,
+        type=argument_types.ranks,
         metavar="N",
         help="check a parallel program: run it on 2 to 8 ranks in turn and compare them",
     )
@@ -206,13 +209,17 @@ def _watch_commands(commands: Any) -> None:
     play = _add(commands, "play", "watch.play", text)
     play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default: gpukit-play")
     play.add_argument(
-        "--launches", type=_count, default=5, metavar="N", help="launches to record (default: 5)"
+        "--launches",
+        type=argument_types.count,
+        default=5,
+        metavar="N",
+        help="launches to record (default: 5)",
     )
     check.epilog = play.epilog = _FINDINGS_CODE
     for parser in (check, profile, estimate, play):
         parser.add_argument(
             "--timeout",
-            type=_seconds,
+            type=argument_types.seconds,
             default=None,
             metavar="S",
             help="stop the script after S seconds, say how far it got, and exit with 1",
@@ -231,7 +238,7 @@ def _code_commands(commands: Any) -> None:
         )
         code.add_argument(
             "--arch",
-            type=_arch,
+            type=argument_types.arch,
             default=(9, 0),
             metavar="sm_NN",
             help="target architecture: sm_75, sm_80, sm_90 (the default), sm_100",
@@ -240,7 +247,10 @@ def _code_commands(commands: Any) -> None:
     gate = _add(commands, "codegen", "code.codegen", text)
     gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or group (default: all)")
     gate.add_argument(
-        "--arch", type=_arch, metavar="sm_NN", help="compile for this one only (default: all)"
+        "--arch",
+        type=argument_types.arch,
+        metavar="sm_NN",
+        help="compile for this one only (default: all)",
     )
     gate.add_argument("--write", metavar="FILE", help="write the results as JSON")
 
@@ -282,46 +292,12 @@ def _learner_commands(commands: Any) -> None:
         commands, "hint", "learner.hint", "show a hint: 1 asks a question, 3 is nearly the answer"
     )
     _name(hint)
-    hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next hint")
+    hint.add_argument(
+        "number", nargs="?", type=argument_types.number, metavar="N", help="default: the next hint"
+    )
     text = "reset your answer to the starter; the old file and your best grade are kept"
     _name(_add(commands, "reset", "learner.reset", text))
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="an exercise, as listed by `gpukit list`")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number, 1 or more, got {text!r}")
-    return int(text)
-
-
-def _ranks(text: str) -> int:
-    if text not in [*"2345678"]:
-        raise argparse.ArgumentTypeError(f"expected a number of ranks from 2 to 8, got {text!r}")
-    return int(text)
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
-
-
-def _arch(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(?:sm_|compute_)?(\d+)\.?(\d)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"expected an architecture such as sm_90, got {text}")
-    return int(match[1]), int(match[2])
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 3600:
-        raise argparse.ArgumentTypeError(f"expected seconds between 0 and 3600, got {text!r}")
-    return value

@@ -49,8 +49,9 @@ def holds_a_cell(file: Path) -> bool:
 def is_attempted(exercise: Exercise, cell: str) -> bool:
     """Whether a cell holds more than the starter."""
     try:
-        return not attempt.is_starter(exercise, ast.parse(cell))
-    except (SyntaxError, ValueError):
+        tree = ast.parse(cell)
+        return bool(tree.body) and not attempt.is_starter(exercise, tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
 
 

@@ -45,6 +45,7 @@ Command = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
 CHECK, DOUBLES, PROFILE = check.of_values, check.doubles, gpukit.profile
 CHECKING, MERGE = process.checking, Report.merge
+LARGEST_FILE = 256 << 20  # bytes that an answer may write to a file
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
 
@@ -310,8 +311,18 @@ def _serve(parent: Channel) -> None:
             parent.send({"error": _describe(error, path)})
 
 
+def _limit_files() -> None:
+    """Keep an answer that writes without end from filling the disk."""
+    with contextlib.suppress(ImportError, ValueError):  # Windows; a lower limit that holds already
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, most))
+
+
 def main() -> None:
     """Serve the cases that the parent sends, until it closes the channel."""
+    _limit_files()
     # numba-cuda warns about small grids; exercises are small on purpose.
     warnings.filterwarnings("ignore", message="(?s).*(Grid size|Host array used).*")
     parent = channel.private()

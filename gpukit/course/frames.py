@@ -6,9 +6,11 @@ process sends can make the parent run code.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import struct
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,10 +22,21 @@ HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 256 * 1024 * 1024
 _PART = 1 << 20
 _KINDS = "biufc"
+# What Python raises where data is not of the form that a program expects.
+_DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class ProtocolError(Exception):
     """The other side sent something that is not a frame."""
+
+
+@contextlib.contextmanager
+def believing_nothing(what: str) -> Iterator[None]:
+    """Turn any error of a `with` block that reads what was received into a ProtocolError."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise ProtocolError(f"the {what} is damaged") from error
 
 
 def send(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:

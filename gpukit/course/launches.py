@@ -9,7 +9,7 @@ import numpy as np
 
 from gpukit import target
 from gpukit.checked.report import Report as Found
-from gpukit.course import explain, verdicts
+from gpukit.course import explain, frames, verdicts
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise
 from gpukit.course.compare import Mismatch
@@ -120,5 +120,9 @@ class Launches:
 
 
 def found_in(text: str) -> Found:
-    """Return the report that a child has sent; an empty one where nothing was launched."""
-    return Found.from_json(text) if text else Found([], launches=0)
+    """Return the report that a child has sent; an empty one where nothing was launched.
+
+    Raises ProtocolError where the text is no report: it comes from the answer's process.
+    """
+    with frames.believing_nothing("report of the checker"):
+        return Found.from_json(text) if text else Found([], launches=0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from gpukit.course import frames
+from gpukit.course import frames, replies
 from gpukit.course.case import Array, Case
 
 PRINTED_LIMIT = 64 * 1024
@@ -227,7 +227,7 @@ class Child:
             if frame is None:
                 return self._ended()
             if "busy" not in frame[0]:
-                return _outcome(*frame)
+                return outcome(*frame)
             left[compiling] -= time.monotonic() - begun
             compiling = bool(frame[0]["busy"])
             self._notice(str(frame[0]["busy"])[:200])
@@ -241,8 +241,7 @@ class Child:
 
     def printed(self) -> str:
         """Return what the student's file has printed, without control characters."""
-        text = self._printed.decode("utf-8", "replace")
-        return "".join(c for c in text if c in "\n\t" or c.isprintable())
+        return replies.printable(self._printed.decode("utf-8", "replace"))
 
 
 def _close(stream: IO[bytes] | None) -> None:
@@ -251,14 +250,15 @@ def _close(stream: IO[bytes] | None) -> None:
             stream.close()
 
 
-def _outcome(header: dict[str, Any], body: bytes) -> Outcome:
-    if "error" in header:
-        return Outcome("error", facts=header["error"])
-    if "missing" in header:
-        return Outcome("missing", facts=header)
-    if "ready" in header:
-        return Outcome("ready", facts=header)
+def outcome(header: dict[str, Any], body: bytes) -> Outcome:
+    """Return what a message of the child means; one that means nothing is a broken protocol."""
     try:
+        if "error" in header:
+            return Outcome("error", facts=replies.of_error(header["error"]))
+        if "missing" in header:
+            return Outcome("missing", facts=replies.of_missing(header))
+        if "ready" in header:
+            return Outcome("ready", facts=replies.of_ready(header))
         size = int(header["text"])
         text = body[:size].decode()
         arrays = frames.unpack(header.get("arrays"), body[size:])

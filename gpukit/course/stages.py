@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpukit.course import catalogue, contracts, explain, shrink, sizes, verdicts
+from gpukit.course import catalogue, contracts, explain, frames, shrink, sizes, verdicts
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise
 from gpukit.course.launches import Launches, Tried, found_in
 from gpukit.course.mistakes import Tries
 from gpukit.course.report import Observer, Report
-from gpukit.course.runner import Child
+from gpukit.course.runner import Child, Outcome
 from gpukit.course.verdicts import Row
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ class Grading:
     counters: dict[str, int] = field(default_factory=dict)
 
     def report(self) -> Report:
-        for stage in (self._values, self._findings, self._contracts):
-            report = stage()
-            if report is not None:
-                return report
-        return self._made("right", "")
+        try:
+            stages = (stage() for stage in (self._values, self._findings, self._contracts))
+            return next((report for report in stages if report), None) or self._made("right", "")
+        except frames.ProtocolError as error:
+            broken = Outcome("protocol", facts={"message": str(error)})
+            return self._made("protocol", explain.outcome(broken, self.source))
 
     def _made(self, status: str, why: str, failed: Case | None = None) -> Report:
         name = self.exercise.name
@@ -286,15 +287,12 @@ class Grading:
                 outcome = self.child.profile(case, self.exercise.seconds)
                 if outcome.kind != "arrays":
                     return self._made(outcome.kind, explain.outcome(outcome, self.source))
-                idle = {"idle_warps": self.idle_warps}
-                counted[contract.case] = json.loads(outcome.text) | idle
-                if not contract.case and not self.exercise.driver:
-                    total = counted[contract.case]["total"]
-                    self.counters = {n: sum(total[c] for c in of) for n, of in RANKED.items()}
+                counted[contract.case] = self._counts(outcome.text, contract.case)
             counts = counted[contract.case]
             literals = self._doubles(case) if contract.measure == "float64" else []
-            # A comparison is no operation that is counted, but takes a unit of float64 as well.
-            value = max(contracts.count(contract, case, counts), len(literals))
+            with frames.believing_nothing("profile"):
+                # A comparison is no operation that is counted, but takes a unit of float64 as well.
+                value = max(contracts.count(contract, case, counts), len(literals))
             kept = contract.is_kept(value)
             what = f"{contract}{contracts.which(contract, listed, case)}"
             words = f"{what}: {contracts.number(value)}, required: {contract.required}"
@@ -309,6 +307,15 @@ class Grading:
         if not broken:
             broken = next(map(self._of, self.doubtful), "")
         return self._made("but", broken, failed) if broken else None
+
+    def _counts(self, text: str, case: str) -> contracts.Counts:
+        """Return what the answer's process has counted in a case; "" is the measured one."""
+        with frames.believing_nothing("profile"):
+            counts: contracts.Counts = json.loads(text) | {"idle_warps": self.idle_warps}
+            if not case and not self.exercise.driver:
+                total = counts["total"]
+                self.counters = {n: sum(int(total[c]) for c in of) for n, of in RANKED.items()}
+            return counts
 
     def _doubles(self, case: Case) -> list[Finding]:
         """Return what is float64 by accident, which a check in grading does not look for."""

@@ -101,6 +101,7 @@ class Machine:
     target_error: str = ""
     kernel_error: str = ""
     ranks: str = ""
+    isolation: str = ""
 
 
 def _versions() -> dict[str, str]:
@@ -195,6 +196,13 @@ def _ranks() -> str:
     return f"{choice.name}: {choice.missing or choice.reason}; {start}"
 
 
+def _isolation() -> str:
+    """Return how `gpukit grade` isolates submissions on this machine, and what it would take."""
+    from gpukit.classroom.sandbox import modes
+
+    return modes.described(modes.every())
+
+
 def _kernel_error() -> str:
     """Run a first kernel in a process of its own; return what went wrong, or nothing."""
     package = str(Path(__file__).resolve().parents[2])
@@ -252,5 +260,6 @@ def look() -> Machine:
         hardware_seen=hardware_seen(),
         kernel_error=_kernel_error() if runnable else "",
         ranks=_ranks() if runnable else "",
+        isolation=_isolation() if runnable else "",
         **facts,  # type: ignore[arg-type]
     )

@@ -7,18 +7,10 @@ import pytest
 from gpukit.course import catalogue, cells, grade
 from tests import often
 from tests.classroom import corpus
-from tests.exercises import forked
 
 HOSTILE, HONEST = list(corpus.hostile()), list(corpus.honest())
 CASES = [*HOSTILE, *HONEST]
 EXERCISES = {exercise.name for exercise in catalogue.every()}
-
-
-@pytest.fixture(scope="module")
-def warm():
-    """Start the processes of answers from one warm process."""
-    with forked.warm():
-        yield
 
 
 def test_ids_are_unique():

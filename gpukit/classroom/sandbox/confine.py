@@ -17,7 +17,8 @@ class Confinement:
 
     `user` is the user and group that it becomes, where the grader is root; None otherwise.
     `readable` are the paths that Landlock leaves to it, None where Landlock is not used. `memory`
-    is its address space and `file` the size of a file, in bytes; `seconds` are of CPU time.
+    is its address space and `file` the size of a file that it may write, in bytes; `seconds` are of
+    CPU time.
     """
 
     readable: tuple[str, ...] | None
@@ -25,7 +26,7 @@ class Confinement:
     user: int | None = None
     filtered: bool = True
     memory: int = 6 << 30
-    file: int = 16 << 20
+    file: int = 0
     files: int = 128
     threads: int = 256
     seconds: int = 600

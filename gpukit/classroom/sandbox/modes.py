@@ -24,7 +24,6 @@ from gpukit.classroom.sandbox import landlock, seccomp, visible
 from gpukit.classroom.sandbox.confine import Confinement
 from gpukit.errors import SandboxError
 
-TEMPORARY_BYTES = 16 << 20
 _FIRST_USER, _USERS = 60000, 4000  # above the users that systems give out
 _NONE = "none"
 
@@ -69,6 +68,17 @@ def find(name: str = "") -> Mode:
             f"with:\n{reasons}\nFor your own files only: --isolation none."
         )
     return usable[0]
+
+
+def described(modes: list[Mode]) -> str:
+    """Return in words which modes work, and what the others need.
+
+    >>> described([Mode("bubblewrap", "bwrap is not installed", "Install it."), Mode("landlock")])
+    'landlock for `gpukit grade`. bubblewrap: bwrap is not installed. Install it.'
+    """
+    usable = " or ".join(mode.name for mode in modes if mode.is_available) or "none"
+    others = (f"{mode.name}: {mode.why}. {mode.fix}" for mode in modes if not mode.is_available)
+    return " ".join([f"{usable} for `gpukit grade`.", *others])
 
 
 def _bubblewrap() -> Mode:
@@ -135,10 +145,17 @@ def command(mode: Mode, boxes: Path) -> list[str]:
     """Return the command that runs Python in a mode; `boxes` is the folder of the answers."""
     if mode.name != "bubblewrap":
         return [sys.executable]
-    shown = [*visible.python(), *visible.drivers(), str(boxes)]
+    shown = [*visible.python(), *visible.caches(), *visible.drivers(), str(boxes)]
     binds = [word for place in shown for word in ("--ro-bind", place, place)]
-    private = ["--perms", "1777", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
-    return [*_namespaces(), *_libraries(), "--dev", "/dev", *private, *binds, sys.executable]
+    closed = [word for place in ("/tmp", "/dev", "/") for word in ("--remount-ro", place)]
+    line = [*_namespaces(), *_libraries(), "--dev", "/dev", "--tmpfs", "/tmp", *_folders(shown)]
+    return [*line, *binds, *closed, sys.executable]
+
+
+def _folders(shown: list[str]) -> list[str]:
+    """Return the options that make the folders above what is shown, for every user to pass."""
+    above = {str(folder) for place in shown for folder in Path(place).parents} - {"/", "/tmp"}
+    return [word for place in sorted(above) for word in ("--perms", "0755", "--dir", place)]
 
 
 def _namespaces() -> list[str]:
@@ -147,13 +164,9 @@ def _namespaces() -> list[str]:
     line += ["--chdir", "/", "--cap-drop", "ALL"]
     if os.geteuid() != 0:
         return [*line, "--unshare-user"]
-    for capability in (
-        "CAP_SETUID",
-        "CAP_SETGID",
-        "CAP_KILL",
-    ):  # to become another user, and end it
-        line += ["--cap-add", capability]
-    return line
+    # Root can become another user for each answer, and end what that one has started.
+    kept = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL")
+    return [*line, *(word for capability in kept for word in ("--cap-add", capability))]
 
 
 def _libraries() -> list[str]:
@@ -175,8 +188,8 @@ def confinement(mode: Mode, boxes: Path) -> Confinement:
     filtered = seccomp.column() is not None
     readable: tuple[str, ...] | None = None
     if landlock.version() and mode.name != "user":
-        shown = [*visible.python(), *visible.system(), *visible.drivers(), *visible.DEVICES]
-        readable = (*shown, str(boxes))
+        python = [*visible.python(), *visible.caches(), *visible.system(), *visible.DEVICES]
+        readable = (*python, *visible.drivers(), str(boxes))
     as_root = os.geteuid() == 0 and (mode.name != "landlock" or _user().is_available)
     user = _FIRST_USER + os.getpid() % _USERS if as_root else None
     return Confinement(readable, ("/dev/null",), user, filtered)

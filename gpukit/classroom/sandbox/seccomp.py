@@ -32,7 +32,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "process_vm_writev": (311, 271),
     "process_madvise": (440, 440),
     "kcmp": (312, 272),
-    "setpriority": (140, 140),
+    "setpriority": (141, 140),
     # network
     "socket": (41, 198),
     "socketpair": (53, 199),

@@ -20,7 +20,6 @@ def python() -> list[str]:
     """Return the folders of Python, of installed packages and of gpukit, each once."""
     places = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     found = {os.path.realpath(p) for p in places} | {sys.prefix, str(ROOT / "gpukit")}
-    found |= {str(folder) for folder in _caches() if folder.exists()}
     found = {place for place in found if Path(place).exists()} - {"/", "/usr"}
     return sorted(p for p in found if not any(_is_below(p, other) for other in found))
 
@@ -29,8 +28,10 @@ def _is_below(path: str, other: str) -> bool:
     return path != other and Path(other) in Path(path).parents
 
 
-def _caches() -> list[Path]:
-    return [f for f in (cache_folder.folder(), cache_folder.checker_folder()) if f is not None]
+def caches() -> list[str]:
+    """Return the folders in which gpukit keeps compiled functions."""
+    folders = (cache_folder.folder(), cache_folder.checker_folder())
+    return [str(folder) for folder in folders if folder is not None and folder.exists()]
 
 
 def system() -> list[str]:

@@ -1,0 +1,41 @@
+"""Hostile submissions get no points that they do not deserve, and do no harm."""
+
+import pytest
+
+from gpukit.classroom import intake, work
+from gpukit.classroom.work import Task
+from gpukit.course import catalogue
+from tests.classroom import corpus, harm
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("port")]
+HOSTILE = list(corpus.hostile())
+PARTS, SEED = 24, 20261129
+
+
+def graded(case, folder, isolation):
+    exercise = catalogue.find(case.exercise)
+    found = intake.collect(folder, [exercise])
+    return [work.grade_one(Task(one, SEED, isolation)) for one in found if one.student != "victim"]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_attack_of_this_part_succeeds(part, tmp_path, isolation):
+    wrong = []
+    for case in HOSTILE[part::PARTS]:
+        folder = tmp_path / case.id
+        victim = folder / "victim" / f"{case.exercise}.py"
+        victim.parent.mkdir(parents=True)
+        victim.write_text("untouched")
+        try:
+            corpus.place(case, folder)
+        except OSError:  # this system, or this user, cannot make such a file
+            continue
+        with harm.observed(folder) as seen:
+            reports = graded(case, folder, isolation)
+            traces = seen()
+        statuses = {report["status"] for report in reports}
+        points = sum(report["points"] or 0 for report in reports)
+        if not statuses <= case.expect or (points and case.points == 0) or traces:
+            wrong.append((case.id, statuses, points, traces, [r["why"] for r in reports]))
+        assert victim.read_text() == "untouched"
+    assert wrong == []

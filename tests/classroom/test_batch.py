@@ -1,0 +1,207 @@
+"""A run of many submissions: what is written, what is done again, what survives a kill."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpukit.classroom import batch, intake, work
+from gpukit.classroom.batch import RunError
+from gpukit.classroom.intake import Submission
+from gpukit.classroom.work import Task
+from gpukit.course import catalogue
+
+ZIP_ADD = catalogue.find("zip_add")
+RIGHT = ZIP_ADD.solution.read_bytes()
+WRONG = RIGHT.replace(b"a[i] + b[i]", b"a[i] - b[i]")
+
+
+def report(task, status="right"):
+    """Make a report as `work.grade_one` does, without grading."""
+    made = work.failed(task, "")
+    return {**made, "status": status, "points": 10 if status == "right" else 0}
+
+
+def submission(student, source=RIGHT):
+    return Submission(student, "zip_add", f"{student}/zip_add.py", source)
+
+
+def in_turn(statuses=()):
+    """Return a function that grades in turn, and the tasks that it was given."""
+    given, left = [], list(statuses)
+
+    def mapped(tasks):
+        for task in tasks:
+            given.append(task)
+            yield task, report(task, left.pop(0) if left else "right")
+
+    return mapped, given
+
+
+@pytest.fixture
+def run(tmp_path):
+    return batch.begin(tmp_path / "out", ("zip_add",), "bubblewrap", None)
+
+
+def content(out):
+    files = (file for file in out.rglob("*") if file.is_file())
+    return {file.relative_to(out).as_posix(): file.read_bytes() for file in files}
+
+
+def test_a_seed_is_drawn_once_for_all_runs_in_a_folder(tmp_path, run):
+    again = batch.begin(tmp_path / "out", ("zip_add",), "bubblewrap", None)
+    assert again.seed == run.seed
+    assert batch.begin(tmp_path / "other", ("zip_add",), "none", None).seed != run.seed
+
+
+def test_another_seed_in_the_same_folder_is_refused(tmp_path, run):
+    with pytest.raises(RunError, match=r"--seed 1: .* has results with the seed"):
+        batch.begin(tmp_path / "out", ("zip_add",), "bubblewrap", 1)
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(RunError, match="is not empty, and holds no results"):
+        batch.begin(tmp_path, ("zip_add",), "none", None)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "x", '{"schema": "other", "seed": 1}'])
+def test_a_damaged_record_of_a_run_is_refused(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(RunError, match=r"run\.json: expected the record of a run"):
+        batch.begin(tmp_path, ("zip_add",), "none", None)
+
+
+def test_what_is_graded_is_not_graded_again(tmp_path, run):
+    mapped, given = in_turn()
+    handed_in = [submission("ann"), submission("bob")]
+    assert batch.grade(tmp_path / "out", run, handed_in, mapped) == 2
+    assert batch.grade(tmp_path / "out", run, handed_in, mapped) == 0
+    assert [task.submission.student for task in given] == ["ann", "bob"]
+
+
+def test_a_changed_file_is_graded_again(tmp_path, run):
+    mapped, given = in_turn()
+    batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
+    batch.grade(tmp_path / "out", run, [submission("ann", WRONG)], mapped)
+    assert [task.submission.source for task in given] == [RIGHT, WRONG]
+
+
+def test_what_gpukit_itself_could_not_grade_is_tried_again_in_the_next_run(tmp_path, run):
+    mapped, given = in_turn(["infra", "right"])
+    for _ in range(2):
+        batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
+    kept = json.loads(batch.report_file(tmp_path / "out", "ann", "zip_add").read_text())
+    assert (len(given), kept["status"]) == (2, "right")
+
+
+def test_an_answer_that_takes_too_long_is_tried_once_more_alone(tmp_path, run):
+    mapped, given = in_turn(["timeout", "right", "timeout"])
+    batch.grade(tmp_path / "out", run, [submission("ann"), submission("bob")], mapped)
+    kept = json.loads(batch.report_file(tmp_path / "out", "ann", "zip_add").read_text())
+    assert [task.submission.student for task in given] == ["ann", "bob", "ann"]
+    assert kept["status"] == "timeout"
+
+
+def test_progress_ends_with_all(tmp_path, run):
+    mapped, _ = in_turn(["timeout"])
+    told = []
+    handed_in = [submission("ann"), submission("bob")]
+    batch.grade(tmp_path / "out", run, handed_in, mapped, lambda *now: told.append(now))
+    assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_nothing_is_run_for_somebody_who_handed_in_nothing(tmp_path, run):
+    mapped, given = in_turn()
+    batch.grade(tmp_path / "out", run, [Submission("ann", "zip_add")], mapped)
+    kept = json.loads(batch.report_file(tmp_path / "out", "ann", "zip_add").read_text())
+    assert (given, kept["status"], kept["points"]) == ([], "absent", 0)
+
+
+def test_the_same_task_gives_the_same_report(isolation):
+    task = Task(submission("ann", WRONG), 99, isolation)
+    one, two = work.grade_one(task), work.grade_one(task)
+    assert one == two
+    assert one["status"] == "wrong"
+
+
+def test_other_seeds_draw_other_inputs():
+    one, two = (replace(ZIP_ADD, seed=seed).case((64,)) for seed in (1, 2))
+    assert (one.args["a"] != two.args["a"]).any()
+
+
+def test_a_fault_of_the_grader_is_no_grade(monkeypatch, isolation):
+    def broken(*_, **__):
+        raise ZeroDivisionError("here")
+
+    monkeypatch.setattr(work.grade, "run", broken)
+    found = work.grade_one(Task(submission("ann"), 1, isolation))
+    assert (found["status"], found["points"]) == ("infra", None)
+    assert found["why"] == "gpukit could not grade this: ZeroDivisionError: here"
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path, isolation):
+    for number in range(6):
+        place = tmp_path / "class" / f"student{number}" / "zip_add.py"
+        place.parent.mkdir(parents=True)
+        place.write_bytes((RIGHT if number % 2 else WRONG) + b"# %d\n" % number)
+    line = [sys.executable, "-m", "gpukit", "grade", str(tmp_path / "class"), "--seed", "5"]
+    line += ["--isolation", isolation, "--jobs", "2", "--out"]
+
+    def grade(name, killed):
+        out = tmp_path / name
+        going = subprocess.Popen([*line, str(out)], stdout=subprocess.DEVNULL)
+        while killed and len(list(out.glob("reports/*/*.json"))) < killed:
+            assert going.poll() is None
+            time.sleep(0.05)
+        if killed:
+            going.send_signal(signal.SIGKILL)
+        going.wait(120)
+        return content(out)
+
+    once = grade("once", 0)
+    for killed in (1, 3, 5):
+        grade("again", killed)
+    assert grade("again", 0) == once
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_loses_no_submission(tmp_path, isolation, monkeypatch):
+    handed_in = [submission(name, RIGHT + name.encode().join([b"# ", b"\n"])) for name in "abcd"]
+    tasks = [Task(one, 7, isolation) for one in handed_in]
+    with batch.processes(2) as mapped:
+        found = {}
+        for task, made in mapped(tasks):
+            if not found:  # end one of the two workers, as the kernel does without memory
+                workers = _children(os.getpid())
+                os.kill(workers[0], signal.SIGKILL)
+            found[task.submission.student] = made["status"]
+    assert found == dict.fromkeys("abcd", "right")
+
+
+def _children(pid):
+    """Return the worker processes that a process has started."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    lines = {int(n): Path(f"/proc/{n}/cmdline").read_text() for n in text.split()}
+    return [n for n, line in lines.items() if "spawn_main" in line]
+
+
+def test_each_student_has_a_report_for_each_exercise(tmp_path, run, isolation):
+    place = tmp_path / "class"
+    for student in ("ann", "bob"):
+        (place / student).mkdir(parents=True)
+    (place / "ann" / "zip_add.py").write_bytes(RIGHT)
+    (place / "bob" / "relu.py").write_bytes(catalogue.find("relu").solution.read_bytes())
+    handed_in = intake.collect(place, catalogue.every())
+    mapped, _ = in_turn()
+    batch.grade(tmp_path / "out", run, handed_in, mapped)
+    names = {f.relative_to(tmp_path / "out").as_posix() for f in (tmp_path / "out").rglob("*.json")}
+    expected = {f"reports/{s}/{e}.json" for s in ("ann", "bob") for e in ("zip_add", "relu")}
+    assert names == {*expected, "run.json"}

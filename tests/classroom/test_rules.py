@@ -1,0 +1,196 @@
+"""What of a submission is run, and what of it is refused."""
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpukit.classroom import allowed, rules
+from gpukit.course import catalogue
+from tests.exercises import answers
+
+HEAD = "import numpy as np\nfrom gpukit import cuda\n"
+KERNEL = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] * S
+"""
+EXERCISES = catalogue.every()
+EACH = pytest.mark.parametrize("exercise", EXERCISES, ids=[e.name for e in EXERCISES])
+
+# A constant S that the kernel uses, by what it tries to reach.
+FORBIDDEN = {
+    "a module by another name": "n = np\nS = n.load('x')",
+    "a module as a default": "def f(m=np):\n    return m\nS = f()",
+    "a module as an argument": "S = (lambda m: m.load)(np)",
+    "a module in a list": "S = [np]",
+    "a module in an assignment expression": "S = [m := np]",
+    "a module behind a module": "S = np.lib.npyio.os.getpid()",
+    "files of NumPy": "S = np.fromfile('x')",
+    "the driver": "S = cuda.driver",
+    "the book's kernels": "from gpukit.kernels.activations import relu_kernel as S",
+    "the book's functions": "import gpukit\nS = gpukit.relu",
+    "the grader": "from gpukit.course import child as S",
+    "another module": "import os\nS = os.getpid()",
+    "a module of this folder": "from . import other as S",
+    "all names of NumPy": "from numpy import *\nS = 1",
+    "a class": "S = ().__class__",
+    "a class in a format string": "S = f'{().__class__}'",
+    "a class in a text to be formatted": "S = '{0.__class__}'.format(1)",
+    "a class in a text with a name": "F = '{0.__class__}'\nS = F.format(1)",
+    "a class in letters that Python normalises": "S = ().__\uff43lass__",
+    "a class in a pattern": "match 1:\n    case int(__class__=c):\n        S = c",
+    "a frame of a generator": "S = (x for x in [1]).gi_frame",
+    "a traceback": "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    S = e.__traceback__",
+    "raw memory": "S = np.zeros(3).ctypes",
+    "the built-in functions": "S = __builtins__",
+    "an import by a function": "S = __import__('os')",
+    "an attribute by its name": "S = getattr(1, 'real')",
+    "a program in a text": "S = eval('1')",
+    "a new type": "S = type('T', (), {})",
+    "a metaclass": "class C(metaclass=type):\n    pass\nS = C",
+    "NumPy's protocol": "class C:\n    def __array_function__(self, *a):\n        pass\nS = C()",
+    "another encoding": None,
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_what_a_kernel_needs_may_not_reach_out_of_it(what):
+    constant = FORBIDDEN[what]
+    source = HEAD + (constant or "S = 1") + KERNEL
+    source = source if constant else "# -*- coding: rot13 -*-\n" + source
+    with pytest.raises(rules.RejectedError, match=r"^Line \d+: "):
+        rules.kept(source, "kernel")
+
+
+def test_a_forbidden_statement_that_nothing_needs_is_not_run():
+    below = "import os\nos.remove('x')\nnp.exp = None\nif __name__ == '__main__':\n    import sys\n"
+    kept = rules.kept(HEAD + "S = 2\n" + KERNEL + below, "kernel")
+    assert "remove" not in kept
+    assert "None" not in kept
+    assert "import numpy" not in kept
+    assert "S = 2" in kept
+
+
+NEEDED = {
+    "a sum": "A = 2\nS = A + 1",
+    "statements on one line": "import os; A = 16; S = A // 2; os.getpid()",
+    "an import behind another statement": "import os; import math; S = round(math.e)",
+    "one of two imports": "from math import (\n    sin,  # unused\n    cos,\n)\nS = cos(0.0)",
+    "a function": "def make(n):\n    def f():\n        return n\n    return f()\nS = make(3)",
+    "a table that a loop fills": "T = [0] * 4\nfor i in range(4):\n    T[i] = i\nS = T[3]",
+    "a table that a method fills": "T = []\nT.append(3)\nS = T[0]",
+    "a class of constants": "class Config:\n    TILE = 3\nS = Config.TILE",
+    "a name with a type": "S: int = 3",
+    "a name bound by a branch": "if 1 < 2:\n    S = 3\nelse:\n    S = 4",
+    "a second try": "S = 2\nS = 3",
+    "a form feed": "\x0cS = 3",
+    "an unpacked tuple": "R, S = 2, 3",
+    "a number of NumPy": "S = np.float32(3)",
+    "an array of NumPy": "S = np.array([x + 3 for x in range(1)], np.float32)[0]",
+}
+
+
+@pytest.mark.parametrize("what", NEEDED)
+def test_what_a_kernel_needs_is_kept(what):
+    kept = rules.kept(HEAD + NEEDED[what] + KERNEL, "kernel")
+    found = {}
+    exec(compile(kept, "kept", "exec"), found)
+    assert found["S"] in (2, 3, 8) or found["S"] == pytest.approx(1.0)
+    assert "os" not in found
+
+
+def test_each_kept_statement_stays_in_its_line():
+    source = "import os\nimport math\n\nX = os.getpid()\nS = math.pi\n" + KERNEL
+    kept = rules.kept("from gpukit import cuda\n" + source, "kernel").split("\n")
+    assert kept[2] == "import math"
+    assert kept[5] == "S = math.pi"
+    assert kept[4] == ""
+    assert kept[8].startswith("def kernel")
+
+
+@EACH
+def test_the_rules_allow_solutions_and_starters(exercise):
+    for file in (exercise.solution, exercise.starter):
+        kept = rules.kept(file.read_text(), exercise.entry, host=exercise.driver is not None)
+        assert exercise.entry in kept
+
+
+@EACH
+def test_the_rules_allow_every_unusual_right_answer(exercise):
+    for answer in answers.right(exercise):
+        kept = rules.kept(answer.text, exercise.entry, host=exercise.driver is not None)
+        compile(kept, answer.name, "exec")
+
+
+def test_a_kernel_may_be_made_by_a_function():
+    source = (
+        HEAD + "def make(n):\n    @cuda.jit\n    def k(out):\n        out[0] = n\n    return k\n"
+    )
+    assert "return k" in rules.kept(source + "kernel = make(3)\n", "kernel")
+
+
+def test_host_code_may_set_attributes_of_its_own_objects():
+    source = (
+        "class Value:\n    def __init__(self, x):\n        self._x = x\n        self.grad = 0.0\n"
+    )
+    assert "_x" in rules.kept(source, "Value", host=True)
+
+
+def test_host_code_may_not_replace_a_method_of_what_it_is_given():
+    source = "def step(model):\n    model.forward = None\n"
+    with pytest.raises(rules.RejectedError, match="replace the method forward"):
+        rules.kept(source, "step", host=True)
+
+
+def test_host_code_may_not_look_into_private_attributes_of_what_it_is_given():
+    with pytest.raises(rules.RejectedError, match="attribute _state"):
+        rules.kept("def step(model):\n    return model._state\n", "step", host=True)
+
+
+def test_no_name_of_an_allowed_module_leads_to_another_module():
+    import types
+
+    for module in (m for m in ("numpy", "math", "numba", "gpukit.cuda", "random", "typing")):
+        found = allowed._imported(module)
+        hidden = [n for n in dir(found) if isinstance(getattr(found, n, None), types.ModuleType)]
+        reached = [n for n in hidden if allowed.step(module, n, host=False) == ""]
+        assert set(reached) <= {"libdevice", "random", "types"}
+
+
+FORBIDDEN_PIECES = st.sampled_from(
+    [
+        *("np", "cuda", "().__class__", "(lambda m: np)", "open", "getattr(1, 'real')", "np.load"),
+        *("np.lib.npyio", "f.gi_frame", "T.__class__", "[np for x in T]", "f'{np}'", "{**vars()}"),
+    ]
+)
+HARMLESS_PIECES = st.sampled_from(["1", "T", "f(2)", "np.pi", "(lambda m: m)(3)", "T[0]", "'np'"])
+
+
+@given(
+    FORBIDDEN_PIECES,
+    st.lists(HARMLESS_PIECES, max_size=3),
+    st.sampled_from(["f({})", "[{}]", "f(f({}))", "({},)", "f(x := ({},))", "f(*[{}])"]),
+)
+def test_a_forbidden_expression_is_refused_wherever_it_stands(forbidden, harmless, form):
+    words = ", ".join([*harmless, forbidden])
+    source = HEAD + f"T = [1]\ndef f(*m):\n    return m\nS = {form.format(words)}\n" + KERNEL
+    with pytest.raises(rules.RejectedError):
+        rules.kept(source, "kernel")
+
+
+@given(st.text(alphabet="abS=()[]{}:;,.#'\"\\ \n\t\x0c@ndefimport*", max_size=60))
+def test_any_text_is_kept_refused_or_no_python(text):
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    try:
+        kept = rules.kept(text, "S")
+    except rules.RejectedError:
+        return
+    compile(kept, "kept", "exec")
+    assert kept.count("\n") == text.count("\n")

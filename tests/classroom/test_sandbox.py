@@ -1,0 +1,170 @@
+"""What a process in a sandbox can do: each mode that this machine allows is tried from inside."""
+
+import json
+import os
+import socket
+import textwrap
+from contextlib import closing
+
+import pytest
+
+from gpukit.classroom.sandbox import Sandbox, modes
+from gpukit.course import catalogue, runner
+from gpukit.errors import SandboxError
+
+pytestmark = pytest.mark.slow
+EXERCISE = catalogue.find("zip_add")
+HEAD = "import ctypes, os, resource, signal, socket, subprocess, sys, threading, time\n"
+TAIL = "\n" + EXERCISE.solution.read_text().split('task.md."""')[-1]
+
+
+@pytest.fixture(scope="module", params=[m.name for m in modes.every()])
+def sandbox(request):
+    mode = next(m for m in modes.every() if m.name == request.param)
+    if not mode.is_available:
+        pytest.skip(f"{mode.name}: {mode.why}. {mode.fix}")
+    with Sandbox(mode) as made:
+        yield made
+
+
+def ran(sandbox, program):
+    """Run a program in front of a right answer, as no submission can; return what it printed."""
+    text = HEAD + textwrap.dedent(program) + TAIL
+    with runner.Child(
+        sandbox.put("answer.py", text), EXERCISE.entry, starts=sandbox.start
+    ) as child:
+        loaded = child.loaded()
+        case = EXERCISE.cases()[0]
+        right = loaded.kind == "ready" and child.check(case, 20.0).kind == "arrays"
+    return child.printed().strip(), right
+
+
+def attempted(sandbox, expression):
+    """Return what an expression gives in the sandbox, or the name of the error that it raises."""
+    program = f"""
+        try:
+            print("got", repr({expression}))
+        except BaseException as error:
+            print(type(error).__name__)
+    """
+    printed, right = ran(sandbox, program)
+    assert right, printed
+    return printed.splitlines()[0]
+
+
+def test_a_right_answer_is_right(sandbox):
+    assert ran(sandbox, "") == ("", True)
+
+
+def test_the_environment_of_the_teacher_is_not_there(sandbox, monkeypatch):
+    monkeypatch.setenv("TEACHERS_PASSWORD", "secret")
+    assert attempted(sandbox, "os.environ.get('TEACHERS_PASSWORD')") == "got None"
+
+
+def test_the_solution_cannot_be_read(sandbox):
+    if sandbox.mode.name == "user":
+        pytest.skip("another user reads what all users may read")
+    found = attempted(sandbox, f"open({str(EXERCISE.solution)!r}).read()")
+    assert found in ("FileNotFoundError", "PermissionError")
+
+
+def test_nothing_can_be_written_where_the_answer_lies(sandbox):
+    assert attempted(sandbox, "open(__file__, 'a')") in ("OSError", "PermissionError")
+    assert attempted(sandbox, "open(__file__ + '2', 'w')") in ("OSError", "PermissionError")
+    assert [file.name for file in sandbox.box.iterdir()] == ["answer.py"]
+
+
+def test_nothing_can_be_written_into_packages(sandbox):
+    written = "open(sys.modules['numpy'].__file__, 'a')"
+    assert attempted(sandbox, written) in ("OSError", "PermissionError")
+
+
+def test_no_socket_can_be_made(sandbox):
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        server.settimeout(0.5)
+        port = server.getsockname()[1]
+        assert attempted(sandbox, f"socket.create_connection(('127.0.0.1', {port}))") in (
+            "PermissionError",
+            "OSError",
+        )
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert attempted(sandbox, "socket.socketpair()") == "PermissionError"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "os.fork()",
+        "os.execv('/bin/true', ['true'])",
+        "subprocess.run(['/bin/true'])",
+        "os.forkpty()",
+    ],
+)
+def test_no_process_can_be_started(sandbox, start):
+    assert attempted(sandbox, start) in ("PermissionError", "FileNotFoundError", "OSError")
+
+
+@pytest.mark.parametrize("pid", ["os.getppid()", "1", "-1", "0"])
+def test_no_other_process_can_be_signalled(sandbox, pid):
+    assert attempted(sandbox, f"os.kill({pid}, signal.SIGTERM)") == "PermissionError"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ctypes.CDLL(None, use_errno=True).unshare(0x10000000)",
+        "ctypes.CDLL(None, use_errno=True).mount(b'none', b'/tmp', b'tmpfs', 0, None)",
+        "ctypes.CDLL(None, use_errno=True).ptrace(16, 1, 0, 0)",
+        "ctypes.CDLL(None, use_errno=True).chroot(b'/')",
+        "ctypes.CDLL(None, use_errno=True).setns(0, 0)",
+    ],
+)
+def test_the_kernels_doors_are_closed(sandbox, call):
+    assert attempted(sandbox, call) == "got -1"
+
+
+def test_no_memory_without_limit_can_be_had(sandbox):
+    assert attempted(sandbox, "bytearray(16 << 30)") == "MemoryError"
+    assert attempted(sandbox, "os.memfd_create('x')") == "PermissionError"
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "/dev/shm", "/var/tmp", "/"])
+def test_no_file_can_be_written(sandbox, folder):
+    program = f"""
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        try:
+            with open("{folder}/gpukit-{sandbox.mode.name}", "wb", 0) as file:
+                print(file.write(b"x"))
+            os.remove(file.name)
+        except OSError:
+            print("OSError")
+    """
+    assert ran(sandbox, program)[0] == "OSError"
+
+
+def test_an_answer_that_ends_its_process_does_not_end_the_next_one(sandbox):
+    assert ran(sandbox, "os._exit(7)") == ("", False)
+    assert ran(sandbox, "") == ("", True)
+
+
+def test_without_a_way_to_isolate_nothing_is_graded(monkeypatch):
+    monkeypatch.setattr(
+        modes, "every", lambda: [modes.Mode("bubblewrap", "it is not there", "Fix.")]
+    )
+    with pytest.raises(SandboxError, match=r"bubblewrap: it is not there\. Fix\."):
+        modes.find()
+
+
+def test_an_unknown_mode_is_refused():
+    with pytest.raises(SandboxError, match="--isolation: expected one of bubblewrap, landlock"):
+        modes.find("docker")
+
+
+def test_what_is_refused_says_what_to_do():
+    assert all(mode.is_available or mode.fix for mode in modes.every())
+
+
+def test_the_confinement_can_be_sent_as_json():
+    confinement = modes.confinement(modes.Mode("landlock"), os.path)
+    assert json.loads(json.dumps(vars(confinement)))["memory"] == confinement.memory

@@ -1,0 +1,95 @@
+"""The filter of system calls: its numbers are the kernel's, its program does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpukit.classroom.sandbox import seccomp
+
+HEADERS = {
+    0: Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    1: Path("/usr/include/asm-generic/unistd.h"),
+}
+MACHINES = {"x86_64": 0, "aarch64": 1}
+PID = 4711
+ALLOWED, DENIED, UNKNOWN, KILLED = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+
+
+def decide(program, number, argument=0, architecture=None):
+    """Run a filter program, as the kernel does, and return its verdict."""
+    data = {0: number, 4: architecture, 16: argument & 0xFFFFFFFF}
+    at, value = 0, 0
+    while True:
+        code, yes, no, k = program[at]
+        at += 1
+        if code == 0x20:
+            value = data[k]
+        elif code == 0x06:
+            return k
+        else:
+            met = {0x15: value == k, 0x35: value >= k, 0x45: bool(value & k)}[code]
+            at += yes if met else no
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request):
+    return request.param
+
+
+@pytest.fixture
+def verdict(machine):
+    program = seccomp.program(machine, PID)
+    architecture = seccomp._ARCHITECTURES[machine][1]
+    return lambda number, argument=0: decide(program, number, argument, architecture)
+
+
+@pytest.mark.parametrize("column", HEADERS)
+def test_the_numbers_are_those_of_the_kernels_headers(column):
+    if not HEADERS[column].exists():
+        pytest.skip(f"needs {HEADERS[column]}: install linux-libc-dev")
+    text = HEADERS[column].read_text()
+    known = {name: int(n) for name, n in re.findall(r"#define __NR3?_(?:64_)?(\w+) +(\d+)", text)}
+    known |= {"clone": known.get("clone"), "tgkill": known.get("tgkill")}
+    table = {name: numbers[column] for name, numbers in seccomp._DENIED.items()}
+    table |= {"clone": seccomp._CLONE[column], "clone3": seccomp._CLONE3[column]}
+    table |= {"tgkill": seccomp._TGKILL[column]}
+    later = {"memfd_secret", "mount_setattr", "process_madvise"}  # than some headers
+    assert {n: k for n, k in table.items() if n in known or n not in later} == {
+        n: known.get(n) for n in table if n in known or n not in later
+    }
+
+
+def test_each_call_of_the_table_is_denied(machine, verdict):
+    numbers = [of[MACHINES[machine]] for of in seccomp._DENIED.values()]
+    assert {verdict(n) for n in numbers if n is not None} == {DENIED}
+
+
+def test_what_python_needs_is_allowed(machine, verdict):
+    read_write_mmap_futex_exit = {"x86_64": (0, 1, 9, 202, 231), "aarch64": (63, 64, 222, 98, 94)}
+    assert {verdict(n) for n in read_write_mmap_futex_exit[machine]} == {ALLOWED}
+
+
+def test_a_thread_may_start_and_a_process_may_not(machine, verdict):
+    clone = seccomp._CLONE[MACHINES[machine]]
+    assert verdict(clone, 0x00010000 | 0x100) == ALLOWED
+    assert verdict(clone, 0x11) == DENIED
+
+
+def test_the_newer_way_to_start_both_looks_unknown(machine, verdict):
+    assert verdict(seccomp._CLONE3[MACHINES[machine]]) == UNKNOWN
+
+
+def test_a_process_may_signal_its_own_threads_alone(machine, verdict):
+    tgkill = seccomp._TGKILL[MACHINES[machine]]
+    assert verdict(tgkill, PID) == ALLOWED
+    assert verdict(tgkill, PID + 1) == DENIED
+
+
+def test_calls_of_another_architecture_end_the_process(machine):
+    assert decide(seccomp.program(machine, PID), 0, 0, 0x40000003) == KILLED
+
+
+def test_the_x32_calls_do_not_exist():
+    program = seccomp.program("x86_64", PID)
+    assert decide(program, 0x40000000 + 59, 0, 0xC000003E) == UNKNOWN
