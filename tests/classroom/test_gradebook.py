@@ -155,6 +155,38 @@ def test_who_is_not_in_the_roster_is_left_out_and_named():
     ]
 
 
+NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+
+
+@st.composite
+def courses(draw):
+    """Draw people with ids and logins of their own, of whom some share a name, and their points."""
+    logins = draw(st.lists(NAMES, min_size=1, max_size=6, unique_by=str.casefold))
+    names = draw(st.lists(NAMES, min_size=len(logins), max_size=len(logins)))
+    people = [
+        Person(f"{name}, X", f"{k}@x.example", "S", str(1000 + k), f"sis{k}", login)
+        for k, (name, login) in enumerate(zip(names, logins, strict=True))
+    ]
+    return people, [draw(st.sampled_from(["right", "but", "wrong", "infra"])) for _ in people]
+
+
+@given(courses())
+def test_both_systems_give_every_grade_to_the_right_person(course):
+    people, statuses = course
+    graded = classes.graded(
+        *(classes.report(f"sis{k}", status=status) for k, status in enumerate(statuses))
+    )
+    points = {"right": "10", "but": "5", "wrong": "0", "infra": ""}
+    want = [points[status] for status in statuses]
+    canvas = canvas_reads(gradebook.canvas(graded, Roster(tuple(people))))
+    by_id = {key[1]: cells for key, cells in canvas.items()}
+    assert [by_id[person.canvas] for person in people] == [[cell] for cell in want]
+    _, *moodle = rows(gradebook.moodle(graded, Roster(tuple(people))))
+    by_address = {address: grade for address, grade, _ in moodle}
+    percents = {"10": "100", "5": "50", "0": "0", "": ""}
+    assert [by_address[person.email] for person in people] == [percents[cell] for cell in want]
+
+
 def bytes_of(out):
     return {
         file.relative_to(out).as_posix(): file.read_bytes()

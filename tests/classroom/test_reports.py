@@ -89,6 +89,11 @@ def test_a_failure_of_the_grader_is_no_grade_and_needs_a_person():
     assert graded.unresolved == [(A, "zip_add", "The disk is full.")]
 
 
+def test_a_folder_instead_of_a_report_is_named(tmp_path):
+    (tmp_path / "reports" / A / "zip_add.json").mkdir(parents=True)
+    assert reports.read(tmp_path).damaged[0].why.startswith("it cannot be read: ")
+
+
 def test_the_total_is_the_sum_of_the_points():
     made = [classes.report(A, "x", "but", 15), classes.report(A, "y", of=4)]
     assert classes.graded(*made).total(A) == 11

@@ -124,6 +124,11 @@ def test_another_encoding_is_refused_with_what_to_do(tmp_path):
         read(tmp_path, "id,name\n1,Zoë\n", "latin-1")
 
 
+def test_a_cell_that_is_too_large_is_refused_with_what_to_do(tmp_path):
+    with pytest.raises(RosterError, match="expected a CSV file, got: field larger"):
+        read(tmp_path, f'id,name\n1,"{"x" * 200_000}"\n')
+
+
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(RosterError, match="cannot be read: No such file"):
         roster.read(tmp_path / "none.csv")

@@ -132,13 +132,28 @@ def test_points_and_counters_of_any_size_can_be_drawn():
     assert picture.draw(statistics.summary(graded(*made))).png
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.sampled_from(classes.STATUSES), max_size=4))
 def test_a_class_of_any_outcomes_can_be_drawn(statuses):
     made = [report(str(k), status=status) for k, status in enumerate(statuses)]
     summary = statistics.summary(graded(*made))
     assert (picture.draw(summary) is None) == (not made)
     statistics.as_json(summary)
+
+
+def test_only_the_most_frequent_mistakes_and_the_first_needs_are_listed():
+    made = [report(f"s{k}", status="wrong", cause=f"Mistake {k}.") for k in range(25)]
+    made += [report(f"t{k}", status="infra") for k in range(50)]
+    text = " ".join(statistics.as_text(statistics.summary(graded(*made))).split())
+    assert "The 20 most frequent of 25." in text
+    assert "40 of 50 are listed, class.json has all." in text
+
+
+def test_without_a_width_no_line_is_wrapped_and_rankings_can_be_left_out():
+    summary = statistics.summary(graded(*classes.simulated(9, 3)))
+    text = statistics.as_text(summary, None, rankings=False)
+    assert "Fewest accesses" not in text
+    assert any(len(line) > 80 for line in text.splitlines())
 
 
 def test_the_alt_text_names_pass_rates_and_the_most_frequent_mistake():
