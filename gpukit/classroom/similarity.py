@@ -1,11 +1,11 @@
 """Answers whose code is the same or nearly so, more than independent answers are.
 
-Short kernels are alike by nature: of 288 pairs of wrong answers that two authors wrote without
-knowing of each other, 19 had equal normal forms, and in 15 even the files were equal byte by byte.
-What the starter, the model answer, the known mistakes and the lesson contain is therefore no
+Short kernels are alike by nature: of 288 pairs of wrong answers from two sets that were written
+independently of each other, 19 had equal normal forms, and in 15 even the files were equal byte by
+byte. What the starter, the model answer, the known mistakes and the lesson contain is therefore no
 evidence, and answers are listed only if they share more other code than any of these pairs did:
-of those that were that much alike, none shared more than 18 shingles. Of answers with one statement
-inserted, deleted, doubled or changed, 79% are then found, if they are long enough.
+of those that were that much alike, none shared more than 18 shingles. Of answers that are long
+enough, three quarters are found after one statement was inserted, deleted, doubled or changed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Which answers are similar, and how often independent ones are."""
 
+import ast
 import itertools
+import random
 
 import pytest
 from hypothesis import given
@@ -162,3 +164,45 @@ def test_shingles_of_a_very_long_answer_are_a_sample():
     found = similarity.shingles(f"def k(x, y):\n{body}", "k")
     assert len(found) == similarity.MOST
     assert found == sorted(found)
+
+
+def disguised(source, entry, rng):
+    """Return an answer with one statement inserted, deleted, doubled or with another number."""
+    tree = ast.parse(source)
+    (function,) = (node for node in tree.body if getattr(node, "name", "") == entry)
+    bodies = [
+        body
+        for node in ast.walk(function)
+        for field in ("body", "orelse")
+        if isinstance(body := getattr(node, field, None), list)
+    ]
+    body, at = rng.choice([(body, at) for body in bodies for at in range(len(body))])
+    numbers = [
+        node
+        for node in ast.walk(body[at])
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    ]
+    how = rng.choice(["deleted", "doubled", "inserted", "changed"])
+    if how == "deleted" and len(body) > 1:
+        del body[at]
+    elif how == "doubled":
+        body.insert(at, body[at])
+    elif how == "changed" and numbers:
+        rng.choice(numbers).value = rng.randrange(1000)
+    else:
+        body.insert(at, ast.parse("extra = x + 1 if False else 3").body[0])
+    return ast.unparse(tree)
+
+
+@pytest.mark.slow
+def test_most_long_answers_are_found_with_one_statement_changed():
+    rng, found = random.Random(1), []
+    for exercise in catalogue.every():
+        known = similarity.known(exercise.name)
+        for one in (*answers.right(exercise), *answers.wrong(exercise)):
+            first = own(exercise, one.text, known)
+            if len(first) >= similarity.SHARED:
+                second = own(exercise, disguised(one.text, exercise.entry, rng), known)
+                found.append(similarity.is_evidence(first, second))
+    assert len(found) > 100
+    assert sum(found) / len(found) > 0.7, f"{sum(found)} of {len(found)}"
