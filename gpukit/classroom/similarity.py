@@ -25,26 +25,26 @@ from gpukit.course import catalogue, mistakes
 from gpukit.errors import GpukitError
 
 WINDOW = 6  # tokens per shingle
-MOST = 1000  # shingles kept per answer: all of them, up to some 150 lines
+MOST = 1000  # shingles kept per answer; no answer in tests/data has more than half as many
 SHARED = 25  # shingles in common, apart from those that are no evidence
-LIKENESS = 0.7  # of two answers: the fraction of their shingles that are in both
+SIMILARITY = 0.7  # Jaccard index of two answers: the fraction of their shingles that are in both
 
 # What the first cell of a lesson imports for all others.
 _IMPORTED = "import math\nimport numpy as np\nfrom gpukit import cuda\n"
 _LOCAL = re.compile(r"v\d+")
-Known = Callable[[str], set[str]]
+Known = Callable[[str], set[str] | None]
 
 
 @dataclass(frozen=True)
 class Group:
     """Students whose answers to an exercise are the same or nearly so.
 
-    `likeness` is the lowest of the pairs that join the group; 1 is the same code.
+    `similarity` is the lowest of the pairs that join the group; 1 is the same code.
     """
 
     exercise: str
     students: tuple[str, ...]
-    likeness: float
+    similarity: float
 
 
 def fingerprint(source: str, entry: str) -> str:
@@ -79,14 +79,14 @@ def _digest(tokens: Iterable[str], digits: int) -> str:
     return hashlib.sha256("\0".join(tokens).encode("utf-8", "replace")).hexdigest()[:digits]
 
 
-def known(exercise: str) -> set[str]:
-    """Return the shingles of what an exercise itself contains; none if it is not found."""
+def known(exercise: str) -> set[str] | None:
+    """Return the shingles of what an exercise itself contains; None if it is not found."""
     try:
         found = catalogue.find(exercise)
         solution = found.solution.read_text(encoding="utf-8")
         texts = [found.starter.read_text(encoding="utf-8"), solution, *mistakes.of(found).values()]
     except (GpukitError, OSError, UnicodeError):
-        return set()
+        return None
     lesson = found.folder.parents[2] / "notebooks" / f"{found.topic}.ipynb"
     return {one for text in texts for one in shingles(text, found.entry)} | _of_lesson(lesson)
 
@@ -107,10 +107,10 @@ def _of_lesson(file: Path) -> set[str]:
     return found
 
 
-def likeness(one: set[str], other: set[str]) -> float:
-    """Return the fraction of the shingles of two answers that are in both, from 0 to 1.
+def jaccard(one: set[str], other: set[str]) -> float:
+    """Return the Jaccard index: the fraction of the shingles of two answers that are in both.
 
-    >>> likeness({"a", "b", "c"}, {"b", "c", "d"})
+    >>> jaccard({"a", "b", "c"}, {"b", "c", "d"})
     0.5
     """
     return len(one & other) / len(one | other) if one or other else 0.0
@@ -119,14 +119,15 @@ def likeness(one: set[str], other: set[str]) -> float:
 def groups(graded: Graded, known: Known) -> list[Group]:
     """Return the groups of similar answers, by exercise; the most similar first.
 
-    `known` returns the shingles of an exercise that are no evidence.
+    `known` returns the shingles of an exercise that are no evidence. If it returns None, nothing
+    can be said about that exercise.
     """
     found = [
         group
         for exercise in graded.exercises
         for group in _groups(exercise, graded.to(exercise), known)
     ]
-    return sorted(found, key=lambda group: -group.likeness)
+    return sorted(found, key=lambda group: -group.similarity)
 
 
 def _groups(exercise: str, reports: dict[str, Report], known: Known) -> list[Group]:
@@ -135,9 +136,9 @@ def _groups(exercise: str, reports: dict[str, Report], known: Known) -> list[Gro
     for student, report in reports.items():
         if report["fingerprint"] and report.get("shingles"):
             same.setdefault(report["fingerprint"], []).append(student)
-    if len([student for students in same.values() for student in students]) < 2:
+    common = known(exercise) if sum(map(len, same.values())) > 1 else None
+    if common is None:
         return []
-    common = known(exercise)
     own = {f: set(reports[students[0]]["shingles"]) - common for f, students in same.items()}
     own = {f: shingles for f, shingles in own.items() if len(shingles) >= SHARED}
     joined: list[tuple[set[str], float]] = [({f}, 1.0) for f in own]
@@ -145,7 +146,7 @@ def _groups(exercise: str, reports: dict[str, Report], known: Known) -> list[Gro
     for k, one in enumerate(names):
         for other in names[:k]:
             if is_evidence(own[one], own[other]):
-                joined = _joined(joined, {one, other}, likeness(own[one], own[other]))
+                joined = _joined(joined, {one, other}, jaccard(own[one], own[other]))
     made = (
         Group(exercise, tuple(s for s in reports if reports[s]["fingerprint"] in prints), least)
         for prints, least in joined
@@ -155,7 +156,7 @@ def _groups(exercise: str, reports: dict[str, Report], known: Known) -> list[Gro
 
 def is_evidence(one: set[str], other: set[str]) -> bool:
     """Tell whether two answers share more than independent ones do, of what is not known."""
-    return len(one & other) >= SHARED and likeness(one, other) >= LIKENESS
+    return len(one & other) >= SHARED and jaccard(one, other) >= SIMILARITY
 
 
 def _joined(

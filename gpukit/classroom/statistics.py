@@ -18,13 +18,12 @@ from gpukit.checked.messages.phrases import some
 from gpukit.classroom import escape
 from gpukit.classroom.reports import Graded, Report, cause
 from gpukit.classroom.schema import COUNTERS
-from gpukit.classroom.similarity import LIKENESS, SHARED, WINDOW, Group
+from gpukit.classroom.similarity import SHARED, SIMILARITY, WINDOW, Group
 from gpukit.table import broken, layout
 
 VERSION = 1
-RIGHT, ALMOST, WRONG, NOTHING, NO_GRADE = (
-    *("right", "almost right", "wrong", "not handed in", "no grade"),
-)
+RIGHT, ALMOST, WRONG = "right", "almost right", "wrong"
+NOTHING, NO_GRADE = "not handed in", "no grade"
 OUTCOMES = (RIGHT, ALMOST, WRONG, NOTHING, NO_GRADE)
 _OUTCOME = {
     "right": RIGHT,
@@ -69,7 +68,7 @@ def summary(graded: Graded, similar: Iterable[Group] = ()) -> Summary:
 
 def as_json(summary: Summary) -> str:
     """Return a summary as JSON."""
-    return json.dumps(summary, indent=1) + "\n"
+    return json.dumps(summary, indent=2) + "\n"
 
 
 def _exercise(graded: Graded, exercise: str) -> Summary:
@@ -210,7 +209,7 @@ def _mistakes(summary: Summary) -> Section:
 
 
 def _places(exercise: Summary) -> Section:
-    """Return the ranking of an exercise, if it has one that tells answers apart."""
+    """Return the ranking of an exercise, unless all its right answers share the first place."""
     ranking = exercise["ranking"]
     if len(ranking) < 2:
         return Section("")
@@ -219,18 +218,15 @@ def _places(exercise: Summary) -> Section:
         for one in ranking[:_PLACES]
     ]
     more = sum(len(one["students"]) for one in ranking[_PLACES:])
-    said = (
-        f"Right answers by what they move and wait for; {more} more in class.json." if more else ""
-    )
+    said = f"The first places; {some(more, 'more answer')} in class.json." if more else ""
     heads = ["place", *_HEADS.values(), "students"]
-    return Section(
-        f"Fewest accesses: {_name(exercise['exercise'])}", said, heads, rows, [0, 1, 2, 3]
-    )
+    title = f"Right answers by counters: {_name(exercise['exercise'])}"
+    return Section(title, said, heads, rows, [0, 1, 2, 3])
 
 
 def _similar(summary: Summary) -> Section:
     rows = [
-        [_name(one["exercise"]), f"{one['likeness']:.0%}", _few(one["students"], most=12)]
+        [_name(one["exercise"]), f"{one['similarity']:.0%}", _few(one["students"], most=12)]
         for one in summary["similar"]
     ]
     return Section(
@@ -242,10 +238,10 @@ SIMILAR = (
     "The code of these answers is the same, or nearly so, up to names, comments and formatting. "
     f"Listed are answers that share at least {SHARED} sequences of {WINDOW} tokens that neither "
     "the starter, the model answer, a known mistake nor the lesson contains, and that are at least "
-    f"{LIKENESS:.0%} of all such sequences in them. None of 288 pairs of answers that were written "
-    "independently of each other did, although 15 pairs were equal byte by byte: short answers are "
-    "often equal, and are not listed. A group is a reason to talk to the students, not a proof: "
-    "they may share a source, such as a lecture."
+    f"{SIMILARITY:.0%} of all such sequences in them. None of 288 pairs of answers that were "
+    "written independently of each other did, although 15 pairs were equal byte by byte: short "
+    "answers are often equal, and are not listed. A group is a reason to talk to the students, not "
+    "a proof: they may share a source, such as a lecture."
 )
 
 
