@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -104,14 +105,19 @@ def _of(student: str, indices: list[dict[str, list[Person]]]) -> Iterator[Person
     names = [f"participant {moodle[2]}", moodle[1]] if moodle else [student]
     for index in indices:
         for name in names:
-            people = index.get(name.strip().casefold(), [])
+            people = index.get(_fold(name), [])
             if people:
                 yield from people if len(people) == 1 else ()
                 return
 
 
 def _folded(names: Iterable[str]) -> set[str]:
-    return {name.strip().casefold() for name in names} - {""}
+    return set(map(_fold, names)) - {""}
+
+
+def _fold(name: str) -> str:
+    """Return a name without case; macOS writes accents in names of folders as characters."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
 
 
 def _words(header: str) -> str:
@@ -141,7 +147,8 @@ def read(file: Path) -> Roster:
             f"{escape.line(', '.join(headers), 80) or 'nothing'}. {_EXPORT}"
         )
     people = (_person(row, columns) for row in rows[1:] if "points possible" not in row[0].lower())
-    return Roster(tuple(person for person in people if any(person.spellings)), tuple(headers))
+    known = dict.fromkeys(person for person in people if any(person.spellings))
+    return Roster(tuple(known), tuple(headers))
 
 
 _EXPORT = (
@@ -173,7 +180,7 @@ def _columns(headers: list[str]) -> dict[str, int]:
         if any(name in words for name in names)
     }
     # In Canvas's own export, "ID" is the number that Canvas gave.
-    if "id" in found and "canvas" not in found and "student" in words:
+    if "id" in found and "canvas" not in found and {"student", "sis login id"} & set(words):
         found["canvas"] = found.pop("id")
     return found
 

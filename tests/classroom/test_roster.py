@@ -40,6 +40,12 @@ def test_an_export_of_canvas_has_its_ids(tmp_path):
     assert found.people[2].name == "=SUM(1), Eve"
 
 
+def test_an_export_of_canvas_may_have_first_and_last_names(tmp_path):
+    text = "LastName,FirstName,ID,SIS User ID,SIS Login ID,Integration ID,Root Account,Section\n"
+    (person,) = read(tmp_path, f"{text}Adams,Alice,101,S1,alice,,uni.example,GPU-1\n").people
+    assert person == Person("Adams, Alice", "", "GPU-1", "101", "S1", "alice")
+
+
 def test_an_export_of_moodle_has_addresses_and_groups(tmp_path):
     found = read(tmp_path, MOODLE)
     assert found.people[0] == Person("Adams, Alice", "alice@uni.example", "Monday", sis="S1")
@@ -76,6 +82,15 @@ def test_folders_of_the_archive_that_moodle_makes_are_matched(tmp_path):
     folder = "Alice Adams_7001_assignsubmission_file_"
     for text in (WORKSHEET, MOODLE):
         assert read(tmp_path, text).matched([folder])[folder].email == "alice@uni.example"
+
+
+def test_a_name_is_matched_however_its_accents_are_written():
+    person = Person("Zoë")
+    assert Roster((person,)).matched(["zoe\u0308"]) == {"zoe\u0308": person}
+
+
+def test_a_row_that_is_there_twice_is_one_person(tmp_path):
+    assert len(read(tmp_path, "id,name\n1,Kim\n1,Kim\n2,Kim\n").people) == 2
 
 
 def test_a_name_that_two_people_have_matches_nobody():
