@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gpukit import files
 from gpukit.classroom import escape, junit, markdown, reports, similarity, statistics
-from gpukit.classroom.reports import FOLDER, Graded
+from gpukit.classroom.reports import FOLDER, Graded, Unresolved
 from gpukit.classroom.roster import Person, Roster
 from gpukit.classroom.roster import read as read_roster
 from gpukit.classroom.statistics import Summary
@@ -39,7 +39,8 @@ def write(out: Path, roster: Path | None = None) -> Summary:
     people = read_roster(roster) if roster else None
     graded = reports.read(out)
     summary = statistics.summary(graded, similarity.groups(graded, similarity.known))
-    summary["needs_a_person"] += unmatched(graded, people)
+    summary["needs_a_person"] += [one._asdict() for one in unmatched(graded, people)]
+    summary["without_folder"] = without_folder(graded, people)
     drawn = _picture(summary)
     texts = {
         "grades.csv": grades(graded),
@@ -109,15 +110,17 @@ def _identity(person: Person, student: str) -> list[Cell]:
 def moodle(graded: Graded, roster: Roster | None = None) -> str:
     """Return grades that Moodle imports: percentages, because its grades end at 100 by default.
 
-    An import fails as a whole at an address that Moodle does not know: students without one in the
-    roster are left out. Without a roster, the folder's name is the user name.
+    An import fails as a whole at an address that Moodle does not know: students without one are
+    left out. Without any addresses it has user names; without a roster, the folders' names.
     """
-    head = "Email address" if roster else "Username"
-    rows = (
-        [person.email if roster else student, _percent(graded, student), feedback(graded, student)]
-        for student, person in _people(graded, roster)
-        if person.email or not roster
+    people = _people(graded, roster)
+    has_addresses = any(person.email for _, person in people)
+    named = (
+        (student, person.email if has_addresses else person.login or person.id)
+        for student, person in people
     )
+    rows = ([name, _percent(graded, s), feedback(graded, s)] for s, name in named if name)
+    head = "Email address" if has_addresses else "Username"
     return _csv([head, "Grade", "Feedback comments"], rows)
 
 
@@ -148,26 +151,27 @@ def feedback(graded: Graded, student: str) -> str:
     return html.escape(escape.line(" ".join(parts)), quote=False)
 
 
-def unmatched(graded: Graded, roster: Roster | None) -> list[dict[str, str]]:
-    """Return who is in the class or in the roster alone, or has no address for Moodle."""
+def unmatched(graded: Graded, roster: Roster | None) -> list[Unresolved]:
+    """Return the students whom Canvas or Moodle would not find, and why."""
+    people = dict(_people(graded, roster))
+    found = [
+        Unresolved(student, "", "not exactly one row of the roster: not in canvas.csv, moodle.csv")
+        for student in graded.students
+        if student not in people
+    ]
+    if any(person.email for person in people.values()):
+        missing = (student for student, person in people.items() if not person.email)
+        found += [Unresolved(s, "", "no email address: not in moodle.csv") for s in missing]
+    return found
+
+
+def without_folder(graded: Graded, roster: Roster | None) -> list[str]:
+    """Return the names of those in the roster who have not handed in anything."""
     if roster is None:
         return []
-    matched = roster.matched(graded.students)
-    taken = {id(person) for person in matched.values()}
-    found = [(s, _NOT_ONE) for s in graded.students if s not in matched]
-    found += [(s, "no email address: not in moodle.csv") for s, p in matched.items() if not p.email]
-    found += [
-        (
-            person.name or person.email or person.login or person.id,
-            "in the roster, without a folder",
-        )
-        for person in roster.people
-        if id(person) not in taken
-    ]
-    return [{"student": student, "exercise": "", "why": why} for student, why in found]
-
-
-_NOT_ONE = "not exactly one row of the roster: not in canvas.csv and moodle.csv"
+    matched = {id(person) for person in roster.matched(graded.students).values()}
+    alone = (person for person in roster.people if id(person) not in matched)
+    return [person.name or person.email or person.login or person.id for person in alone]
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

@@ -17,10 +17,10 @@ FOLDER = "reports"
 # What a status is called on a page, where its own name is no phrase.
 _PHRASES = {
     "but": "almost right",
-    "timeout": "too slow",
+    "timeout": "time limit exceeded",
     "died": "ended early",
-    "missing": "no kernel",
-    "protocol": "no arrays",
+    "missing": "no kernel of that name",
+    "protocol": "returned no arrays",
     "syntax": "syntax error",
     "untouched": "not started",
     "absent": "not handed in",

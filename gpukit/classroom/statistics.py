@@ -63,6 +63,7 @@ def summary(graded: Graded, similar: Iterable[Group] = ()) -> Summary:
         "similar": [asdict(group) for group in similar],
         "needs_a_person": [one._asdict() for one in graded.unresolved],
         "damaged": [one._asdict() for one in graded.damaged],
+        "without_folder": [],  # of a roster
     }
 
 
@@ -148,6 +149,7 @@ def sections(summary: Summary, rankings: bool = True) -> list[Section]:
     found = [
         Section("Class", headline(summary)),
         _needs(summary),
+        _without_folder(summary),
         _points(summary),
         _mistakes(summary),
         _similar(summary),
@@ -180,6 +182,11 @@ def _needs(summary: Summary) -> Section:
     if len(rows) > _NEEDS:
         said += f" {_NEEDS} of {len(rows)} are listed, class.json has all."
     return Section("Needs a person", said, ["student", "exercise", "why"], rows[:_NEEDS])
+
+
+def _without_folder(summary: Summary) -> Section:
+    names = summary["without_folder"]
+    return Section("In the roster, without a folder", _few(names, most=_NEEDS))
 
 
 def _points(summary: Summary) -> Section:

@@ -148,11 +148,19 @@ def test_who_is_not_in_the_roster_is_left_out_and_named():
         "Brown, Bob",
     ]
     assert [row[0] for row in rows(gradebook.moodle(graded, people))[1:]] == ["alice@uni.example"]
-    assert [(one["student"], one["why"]) for one in gradebook.unmatched(graded, people)] == [
-        ("zed", "not exactly one row of the roster: not in canvas.csv and moodle.csv"),
+    assert [(one.student, one.why) for one in gradebook.unmatched(graded, people)] == [
+        ("zed", "not exactly one row of the roster: not in canvas.csv, moodle.csv"),
         (B, "no email address: not in moodle.csv"),
-        ("Cole, Cy", "in the roster, without a folder"),
     ]
+    assert gradebook.without_folder(graded, people) == ["Cole, Cy"]
+
+
+def test_a_roster_without_addresses_gives_moodle_user_names():
+    people = Roster((Person("Adams, Alice", canvas="1", login=A), Person("Bob", id=B)))
+    graded = classes.graded(classes.report(A), classes.report(B))
+    head, *names = [row[0] for row in rows(gradebook.moodle(graded, people))]
+    assert (head, names) == ("Username", [A, B])
+    assert gradebook.unmatched(graded, people) == []
 
 
 NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)
@@ -225,12 +233,14 @@ def test_without_matplotlib_there_is_no_picture(tmp_path, monkeypatch):
 def test_a_damaged_report_and_the_roster_are_in_the_files(tmp_path):
     classes.write(tmp_path, [classes.report(A), classes.report(B)])
     (tmp_path / "reports" / B / "zip_add.json").write_text("{")
-    (tmp_path / "roster.csv").write_text("id,email\nalice,a@x.example\n")
+    (tmp_path / "roster.csv").write_text("id,email\nalice,a@x.example\ncy,c@x.example\n")
     gradebook.write(tmp_path, tmp_path / "roster.csv")
     summary = json.loads((tmp_path / "class.json").read_text())
     assert [one["file"] for one in summary["damaged"]] == ["reports/bob/zip_add.json"]
     assert [one["student"] for one in summary["needs_a_person"]] == [B, B]
+    assert summary["without_folder"] == ["c@x.example"]
     page = (tmp_path / "class.md").read_text()
+    assert "## In the roster, without a folder\n\nc&#64;x.example\n" in page
     assert "reports/bob/zip\\_add.json" in page
     assert rows((tmp_path / "grades.csv").read_text())[2] == [B, "", "", "10"]
 
