@@ -38,7 +38,7 @@ _ALIKE = re.compile(r"^(gpukit|numpy|numba(\.types)?)\.")
 _LARGE, _SHIFT = 2**32, 64  # what is folded is smaller
 # Longer code has no normal form. It is a stranger's: constants that name each other twice would
 # double the tokens with each line.
-_CHARACTERS, _TOKENS = 200_000, 50_000
+_CHARACTERS, _TOKENS = 200_000, 20_000
 
 
 def tokens(source: str, entry: str) -> list[str]:

@@ -143,7 +143,7 @@ def test_code_without_a_normal_form_has_no_fingerprint(source):
         "A = B\nB = A\ndef k(): return A",
         "A = A + 1\ndef k(): return A",
         "".join(f"A{n} = A{n + 1} + A{n + 1}\n" for n in range(40)) + "A40 = 1\ndef k(): return A0",
-        "".join(f"A{n} = A{n + 1} + A{n + 1}\n" for n in range(14)) + "def k(): return A0",
+        "".join(f"A{n} = A{n + 1} + A{n + 1}\n" for n in range(10)) + "def k(): return A0",
         "N = 2\nM = N * 2\ndef k():\n  N = x\n  return M",
         "def k(): return k()",
         "def k(): return j()\ndef j(): return k()",
