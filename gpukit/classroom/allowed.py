@@ -76,13 +76,16 @@ _NUMBA = _names(
 # The modules that a submission may import, by the names that it may use of them.
 _MODULES: dict[str, frozenset[str] | None] = {
     "__future__": _ANY,
+    "abc": frozenset({"ABC", "abstractmethod"}),
     "cmath": _ANY,
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"}),
     "contextlib": frozenset({"contextmanager", "nullcontext", "suppress"}),
     "copy": frozenset({"copy", "deepcopy"}),
     "dataclasses": frozenset({"dataclass", "field", "replace"}),
     "enum": frozenset({"Enum", "IntEnum", "auto"}),
-    "functools": frozenset({"cache", "lru_cache", "partial", "reduce"}),
+    "functools": frozenset(
+        {"cache", "cached_property", "lru_cache", "partial", "reduce", "total_ordering", "wraps"}
+    ),
     "gpukit.collectives": _ANY,
     "gpukit.cuda": _CUDA,
     "gpukit.primitives.async_copy": _ANY,
@@ -95,12 +98,14 @@ _MODULES: dict[str, frozenset[str] | None] = {
     "numba": _NUMBA,
     "numba.cuda": _CUDA,
     "numba.types": _ANY,
+    "numbers": _ANY,
     "numpy": _ANY,
     "numpy.linalg": _ANY,
     "numpy.random": _ANY,
     "numpy.typing": _ANY,
     "operator": frozenset({"add", "floordiv", "matmul", "mod", "mul", "neg", "sub", "truediv"}),
     "random": frozenset({"choice", "randint", "random", "seed", "shuffle", "uniform"}),
+    "sys": frozenset({"float_info", "maxsize", "setrecursionlimit", "version_info"}),
     "time": frozenset({"perf_counter", "sleep", "time"}),
     "typing": _ANY,
     "warnings": frozenset({"catch_warnings", "filterwarnings", "simplefilter", "warn"}),

@@ -29,11 +29,16 @@ class Statement:
 def statements(tree: ast.Module, entry: str) -> list[ast.stmt]:
     """Return the statements that bind `entry`, and what these need, in order."""
     every = [statement(node) for node in tree.body if not _is_for_a_script(node)]
-    needed, chosen = {entry}, set[Statement]()
+    needed, chosen = {entry}, {s for s in every if _is_for_the_compiler(s.node)}
     while new := [s for s in every if s not in chosen and s.binds & {*needed, "*"}]:
         chosen.update(new)
         needed.update(name for one in new for name in one.uses)
     return [_only(s.node, needed) for s in every if s in chosen]
+
+
+def _is_for_the_compiler(node: ast.stmt) -> bool:
+    """Tell whether a statement is `from __future__ import annotations`, which binds no name."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _is_for_a_script(node: ast.stmt) -> bool:
@@ -88,7 +93,7 @@ def _root(node: ast.expr) -> Iterator[str]:
 
 def _only(node: ast.stmt, needed: set[str]) -> ast.stmt:
     """Return an import without the names that are not needed; any other statement as it is."""
-    if not isinstance(node, ast.Import | ast.ImportFrom):
+    if not isinstance(node, ast.Import | ast.ImportFrom) or _is_for_the_compiler(node):
         return node
     names = [alias for alias in node.names if bound(alias) in {*needed, "*"}]
     if isinstance(node, ast.Import):

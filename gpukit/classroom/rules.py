@@ -180,6 +180,8 @@ class _Rules(ast.NodeVisitor):
     def _attributes(self, node: ast.Attribute, root: ast.expr | None, path: list[str]) -> None:
         if path == ["__init__"] and _is_super(root):
             return
+        if self.host and path[:1] == ["__class__"]:  # of an object: the same as type(object)
+            path = path[1:]
         for name in path:
             own = not name.startswith("__") and name in self.private
             if name.startswith("_") and not (self.host and own):
@@ -191,6 +193,7 @@ class _Rules(ast.NodeVisitor):
 
     def _store(self, node: ast.Attribute, root: ast.expr, module: str | None) -> None:
         """Allow an attribute to be set on an object of the submission's own, in host code."""
+        root = _of_type(root) or root
         own = self.host and isinstance(root, ast.Name) and any(root.id in n for n in self.local)
         if module or not own:
             self._refuse(node, f"a submission may not set the attribute {node.attr}.")
@@ -239,10 +242,11 @@ class _Rules(ast.NodeVisitor):
         self.local.pop()
 
     def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1:
-            self.visit(node.args[0])
-            return
-        self.generic_visit(node)
+        inner = _of_type(node)
+        if inner is None:
+            self.generic_visit(node)
+        else:
+            self.visit(inner)
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         for name in node.kwd_attrs:
@@ -265,6 +269,14 @@ class _Rules(ast.NodeVisitor):
 
 def _is_store(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _of_type(node: ast.expr | None) -> ast.expr | None:
+    """Return the x of `type(x)`, else None; with three arguments `type` makes a class."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        is_type = isinstance(node.func, ast.Name) and node.func.id == "type"
+        return node.args[0] if is_type else None
+    return None
 
 
 def _is_super(root: ast.expr | None) -> bool:

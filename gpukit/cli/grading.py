@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from contextlib import AbstractContextManager
@@ -21,11 +20,13 @@ def grade(arguments: argparse.Namespace) -> int:
     from gpukit.classroom.sandbox import modes
 
     mode = modes.find(arguments.isolation)  # first: without one nothing is even read
-    from gpukit.classroom import batch, gradebook, intake
+    from gpukit.classroom import batch, gradebook, intake, roster
     from gpukit.course import catalogue
 
     folder, out = Path(arguments.folder).expanduser(), Path(arguments.out).expanduser()
-    roster = Path(arguments.roster).expanduser() if arguments.roster else None
+    people = Path(arguments.roster).expanduser() if arguments.roster else None
+    if people:
+        roster.read(people)  # a bad one is named before anything is graded
     named = [catalogue.find(name) for name in arguments.exercise]
     submissions = intake.collect(folder, named or catalogue.every())
     exercises = tuple(dict.fromkeys(s.exercise for s in submissions))
@@ -34,8 +35,7 @@ def grade(arguments: argparse.Namespace) -> int:
         _announce(submissions, mode.name)
     with _executor(arguments) as mapped, _Bar() as bar:
         batch.grade(out, run, submissions, mapped, bar.show)
-    gradebook.write(out, roster)
-    return _tell(out, arguments.json)
+    return _tell(gradebook.write(out, people), out, arguments.json)
 
 
 def _executor(arguments: argparse.Namespace) -> AbstractContextManager[Map]:
@@ -81,17 +81,15 @@ class _Bar:
         self._line.show(f"grading: {done:,} of {count:,}, {when} left")
 
 
-def _tell(out: Path, as_json: bool) -> int:
+def _tell(summary: dict[str, Any], out: Path, as_json: bool) -> int:
     """Print what the class looks like, and say where the files are."""
     from gpukit.classroom import statistics
 
-    summary = json.loads((out / "class.json").read_text(encoding="utf-8"))
-    needs = len(summary["needs_a_person"])
     if as_json:
         show.data(summary)
-        return FINDINGS if needs else WELL
-    show.text()
-    show.text(statistics.as_text(summary, show.width()))
-    show.text()
-    show.block(f"Reports, grades.csv, canvas.csv, moodle.csv: {out}", indent="")
-    return FINDINGS if needs else WELL
+    else:
+        show.text()
+        show.text(statistics.as_text(summary, show.width(), rankings=False))
+        show.text()
+        show.block(f"Reports, gradebooks and the page of the class, class.md: {out}", indent="")
+    return FINDINGS if summary["needs_a_person"] else WELL

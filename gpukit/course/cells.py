@@ -129,7 +129,8 @@ def read(raw: bytes) -> list[Cell]:
 def _cell(cell: dict[str, Any]) -> Cell:
     known = cell.get("metadata", {}).get("nbgrader", {})
     solution = str(known.get("grade_id", "")) if known.get("solution") else ""
-    return Cell("".join(cell["source"]), solution)  # the source is a text, or a list of lines
+    text = "".join(cell["source"])  # the source is a text, or a list of lines
+    return Cell(text.replace("\r\n", "\n"), solution)
 
 
 def of(exercise: Exercise, cells: list[Cell]) -> list[str]:

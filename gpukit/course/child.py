@@ -91,17 +91,25 @@ def _host_code(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str
     found: Any = getattr(module, entry, None)
     own = [name for name, value in vars(module).items() if _is_own(value, path)]
     if entry in own:
-        named = inspect.isfunction(found)
-        parameters = {"parameters": list(inspect.signature(found).parameters)} if named else {}
-        return found, {"ready": True, **parameters}
+        return found, {"ready": True, **_parameters(found)}
     foreign = getattr(found, "__module__", "") if callable(found) else ""
     return None, {"missing": entry, "host": True, "own": own, "foreign": foreign}
 
 
+def _parameters(found: Any) -> dict[str, list[str]]:
+    """Return the parameters of a function, if it has a certain number."""
+    if inspect.isclass(found):
+        return {}
+    parameters = inspect.signature(found).parameters
+    some = inspect.Parameter.VAR_POSITIONAL
+    return {} if any(p.kind is some for p in parameters.values()) else {"parameters": [*parameters]}
+
+
 def _is_own(value: Any, path: str) -> bool:
-    if inspect.isclass(value):
-        return value.__module__ == "answer"
-    return inspect.isfunction(value) and Path(value.__code__.co_filename) == Path(path)
+    """Tell whether a class, a function, or what a decorator made of one, is the answer's own."""
+    if inspect.isfunction(value):
+        return Path(value.__code__.co_filename) == Path(path)
+    return callable(value) and getattr(value, "__module__", "") == "answer"
 
 
 def _foreign(found: Any, path: str) -> str:

@@ -50,6 +50,7 @@ FORBIDDEN = {
     "an import by a function": "S = __import__('os')",
     "an attribute by its name": "S = getattr(1, 'real')",
     "a program in a text": "S = eval('1')",
+    "the type of a module": "S = type(np)",
     "a new type": "S = type('T', (), {})",
     "a metaclass": "class C(metaclass=type):\n    pass\nS = C",
     "NumPy's protocol": "class C:\n    def __array_function__(self, *a):\n        pass\nS = C()",
@@ -103,6 +104,11 @@ def test_what_a_kernel_needs_is_kept(what):
     assert "os" not in found
 
 
+def test_a_future_import_is_kept_since_it_changes_what_python_evaluates():
+    source = "from __future__ import annotations\nimport os\n" + HEAD + "S = 1\n" + KERNEL
+    assert rules.kept(source, "kernel").startswith("from __future__ import annotations\n\n")
+
+
 def test_each_kept_statement_stays_in_its_line():
     source = "import os\nimport math\n\nX = os.getpid()\nS = math.pi\n" + KERNEL
     kept = rules.kept("from gpukit import cuda\n" + source, "kernel").split("\n")
@@ -138,6 +144,18 @@ def test_host_code_may_set_attributes_of_its_own_objects():
         "class Value:\n    def __init__(self, x):\n        self._x = x\n        self.grad = 0.0\n"
     )
     assert "_x" in rules.kept(source, "Value", host=True)
+
+
+def test_host_code_may_count_in_an_attribute_of_its_own_class():
+    source = "class Value:\n    made = 0\n    def __init__(self):\n        type(self).made += 1\n"
+    assert "type(self).made" in rules.kept(source, "Value", host=True)
+
+
+def test_host_code_may_use_its_own_class_and_no_more_of_it():
+    source = "class Value:\n    def twice(self):\n        return self.__class__{}()\n"
+    assert "__class__()" in rules.kept(source.format(""), "Value", host=True)
+    with pytest.raises(rules.RejectedError, match="attribute __subclasses__"):
+        rules.kept(source.format(".__subclasses__"), "Value", host=True)
 
 
 def test_host_code_may_not_replace_a_method_of_what_it_is_given():
