@@ -86,7 +86,6 @@ _MODULES: dict[str, frozenset[str] | None] = {
     "functools": frozenset(
         {"cache", "cached_property", "lru_cache", "partial", "reduce", "total_ordering", "wraps"}
     ),
-    "gpukit.collectives": _ANY,
     "gpukit.cuda": _CUDA,
     "gpukit.primitives.async_copy": _ANY,
     "gpukit.primitives.dot4": _ANY,
@@ -111,7 +110,7 @@ _MODULES: dict[str, frozenset[str] | None] = {
     "warnings": frozenset({"catch_warnings", "filterwarnings", "simplefilter", "warn"}),
 }
 # Packages of which only modules are imported: their own names are those.
-_FOLDERS = {"gpukit": {"cuda", "collectives", "primitives"}, "gpukit.primitives": set[str]()}
+_FOLDERS = {"gpukit", "gpukit.primitives"}
 # Host code is written with the book; a kernel that calls it would hand in the book's own kernel.
 _FOR_HOST_CODE = {"gpukit.nn"}
 _UNTIED = {"numpy": _NUMPY_FILES, "typing": frozenset({"get_type_hints", "ForwardRef"})}

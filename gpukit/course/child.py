@@ -45,6 +45,8 @@ Command = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
 CHECK, DOUBLES, PROFILE = check.of_values, check.doubles, gpukit.profile
 CHECKING, MERGE = process.checking, Report.merge
+# What answers are: a kernel, or the sum of a warp, that somebody else has written.
+BOOK = ("gpukit.kernels", "gpukit.collectives")
 LARGEST_FILE = 256 << 20  # bytes that an answer may write to a file
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
@@ -120,13 +122,11 @@ def _foreign(found: Any, path: str) -> str:
     if not _is_kernel(found):
         return ""
     file = found.py_func.__code__.co_filename
-    if any(_is_of_the_book(part) for part in _parts(found.py_func)):
-        return "gpukit.kernels"
+    modules = [str(part.__module__) for part in _parts(found.py_func)]
+    for book in BOOK:
+        if any(module.startswith(book) for module in modules):
+            return book
     return "" if Path(file) == Path(path) else Path(file).name
-
-
-def _is_of_the_book(function: Any) -> bool:
-    return str(function.__module__).startswith("gpukit.kernels")
 
 
 def _parts(function: Any) -> list[Any]:
