@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,28 @@ def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
             with contextlib.suppress(OSError):
                 unfinished.unlink(missing_ok=True)
             raise
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[Path]:
+    """Yield a folder to be filled, which becomes `path` at the end of the body.
+
+    Where the body raises, nothing is left. `path` must be new or an empty folder.
+    """
+    target = Path(path).absolute()
+    with refusing(path, elsewhere):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+        unfinished.mkdir()
+        try:
+            yield unfinished
+            if target.exists():  # perhaps the current folder, which has to stay the same one
+                for file in unfinished.iterdir():
+                    file.replace(target / file.name)
+            else:
+                unfinished.replace(target)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -68,3 +68,37 @@ def test_a_folder_whose_parent_is_a_file_is_refused(tmp_path):
 def test_an_error_with_a_message_of_gpukit_keeps_it(tmp_path):
     with pytest.raises(errors.OutputError, match=r"^save: this exists$"), files.refusing(tmp_path):
         raise FileExistsError("save: this exists")
+
+
+def fill(folder):
+    with files.whole_folder(folder) as unfinished:
+        (unfinished / "a").mkdir()
+        files.write(unfinished / "a" / "b.txt", "new")
+
+
+def test_a_whole_folder_is_filled_with_the_folders_around_it(tmp_path):
+    fill(tmp_path / "one" / "two")
+    assert (tmp_path / "one" / "two" / "a" / "b.txt").read_text() == "new"
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["two"]
+
+
+def test_an_empty_folder_that_is_filled_stays_the_same_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = Path().stat().st_ino
+    fill(Path())
+    assert Path().stat().st_ino == before
+    assert Path("a/b.txt").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_nothing_is_left_of_a_folder_that_is_not_finished(tmp_path):
+    with contextlib.suppress(ZeroDivisionError), files.whole_folder(tmp_path / "out") as unfinished:
+        files.write(unfinished / "b.txt", "new")
+        1 / 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(errors.OutputError, match=r"cannot write .*file/out: .*"):
+        fill(tmp_path / "file" / "out")
