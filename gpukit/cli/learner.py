@@ -153,15 +153,16 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
         return
     if report.status == "untouched":
         _say(f"The task: {_short(exercise.task)}")
-    show.text(f"Stuck? gpukit hint {exercise.name}")
+    if exercise.hints:
+        show.text(f"Stuck? gpukit hint {exercise.name}")
 
 
 def hint(arguments: argparse.Namespace) -> int:
     """Show one hint: the one requested, or the next; after the last one, the last again."""
     exercise = catalogue.find(arguments.name)
     count = len(exercise.hints)
-    asked = arguments.number
-    hint = progress.next_hint(exercise) if asked is None else progress.Hint(asked)
+    asked, following = arguments.number, progress.next_hint(exercise)
+    hint = following if asked is None else progress.Hint(asked)
     number = hint.number
     if not 1 <= number <= count:
         raise catalogue.ExerciseError(

@@ -28,13 +28,27 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ANSWER, MISTAKES = "answer.py", "mistakes.toml"
+ANSWER, MISTAKES, DRIVER = "answer.py", "mistakes.toml", "driver.py"
+# The files of each exercise; one whose answer is host code has a DRIVER as well.
+FILES = ("exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", MISTAKES)
 SEED = 20261120
 _RESTORE = "Restore the folder from your copy of the project: git checkout, or unpack it again."
 
 
 class ExerciseError(GpukitError):
-    """There is no such exercise, or its folder is not as it should be."""
+    """There is no such exercise, or its folder is not as it should be.
+
+    `fault` says what is wrong with the folder, without advice to a learner.
+    """
+
+    def __init__(self, said: str, fault: str = "") -> None:
+        super().__init__(said)
+        self.fault = fault or said
+
+
+def _damaged(fault: str, blame: str = "") -> ExerciseError:
+    """Return the error for a learner, who should get the folder's files again."""
+    return ExerciseError(" ".join(filter(None, [fault, blame, _RESTORE])), fault)
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,9 @@ class Exercise:
     `entry` is the name of the kernel, or of the function or class that `driver.py` calls where the
     answer is host code; `measured` is the case on which the contracts are counted; `hint_for` says
     which hint, counted from 1, is on a kind of finding or the measure of a contract. A detective
-    exercise starts from a broken kernel instead of an empty one. The inputs of its cases are drawn
+    exercise starts from a broken kernel instead of an empty one. The cases that are `hidden` count
+    in `gpukit grade` only, which grades the exercise `with_hidden_cases`. One that is `released`
+    is a students' copy: it has no solution and no known mistakes. The inputs of its cases are drawn
     from `seed`.
     """
 
@@ -65,6 +81,9 @@ class Exercise:
     slow: str
     ulps: float
     seed: int = SEED
+    hidden: tuple[str, ...] = ()
+    shows_hidden: bool = False
+    released: bool = False
 
     @property
     def name(self) -> str:
@@ -103,31 +122,47 @@ class Exercise:
         return self.folder / "solution.py"
 
     @property
-    def has_barrier(self) -> bool:
-        """Whether the model answer has a barrier for the threads of a block."""
-        return "cuda.syncthreads" in calls(self.solution.read_text(encoding="utf-8"))
+    def model(self) -> str | None:
+        """The text of the model answer; None in a students' copy."""
+        return None if self.released else _there(self.folder, "solution.py").read_text("utf-8")
+
+    @property
+    def may_need_barrier(self) -> bool:
+        """Whether the model answer, if it is here, has a barrier for the threads of a block."""
+        return self.model is None or "cuda.syncthreads" in calls(self.model)
 
     @property
     def driver(self) -> Path | None:
         """The file whose `run(answer, *arguments)` calls an answer that is host code."""
-        file = self.folder / "driver.py"
+        file = self.folder / DRIVER
         return file if file.exists() else None
 
     @property
     def mistakes(self) -> tuple[dict[str, Any], ...]:
         """The tables of `mistakes.toml`: each a sentence and the edit of the solution it names."""
+        if self.released:
+            return ()
         return tuple(tables(_there(self.folder, MISTAKES)).get("mistake", ()))
 
     @property
+    def with_hidden_cases(self) -> Exercise:
+        """The exercise whose hidden cases count as well."""
+        return replace(self, shows_hidden=True)
+
+    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes to test, by the name of their case."""
+        """The shapes to test, by the name of their case; hidden ones only if it shows them."""
         module = _module(self.folder, "cases.py", ("SHAPES", "case"))
         with self._calling(module):
             shapes = {name: tuple(shape) for name, shape in module.SHAPES.items()}
-            for name in (self.measured, *(c.case for c in self.contracts if c.case)):
+            for name in _measured(self.measured, self.contracts):
                 if name not in shapes:
                     raise LookupError(f"SHAPES has no case {name!r}, which is the one to measure")
-            return shapes
+            for name in self.hidden:
+                if name not in shapes:
+                    raise LookupError(f"SHAPES has no case {name!r}, which is to be hidden")
+            left_out = () if self.shows_hidden else self.hidden
+            return {name: shape for name, shape in shapes.items() if name not in left_out}
 
     def drawn(self, seed: int) -> tuple[int, ...]:
         """Return a shape drawn from `seed`, a little larger along every axis than any case.
@@ -159,9 +194,10 @@ class Exercise:
             frames = traceback.extract_tb(error.__traceback__)
             lines = [frame.lineno for frame in frames if frame.filename == file]
             place = f"{file}:{lines[-1]}" if lines else file
-            raise ExerciseError(
+            raise _damaged(
                 f"{place}: the cases of {self.name} cannot be created: {type(error).__name__}: "
-                f"{error}. Your answer is not the cause. {_RESTORE}"
+                f"{error}.",
+                "Your answer is not the cause.",
             ) from error
 
     def cases(self) -> list[Case]:
@@ -179,10 +215,15 @@ def _above(extent: int) -> int:
     return power if power - extent <= extent // 4 else extent
 
 
+def _measured(measured: str, bounds: tuple[Contract, ...]) -> set[str]:
+    """Return the names of the cases that are counted."""
+    return {measured, *(contract.case for contract in bounds if contract.case)}
+
+
 def _there(folder: Path, name: str) -> Path:
     file = folder / name
     if not file.exists():
-        raise ExerciseError(f"{file}: expected a file of the exercise, got none. {_RESTORE}")
+        raise _damaged(f"{file}: expected a file of the exercise, got none.")
     return file
 
 
@@ -191,7 +232,7 @@ def tables(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ExerciseError(f"{file}: expected readable TOML, got: {error}. {_RESTORE}") from error
+        raise _damaged(f"{file}: expected readable TOML, got: {error}.") from error
 
 
 @functools.cache
@@ -206,10 +247,10 @@ def _module(folder: Path, name: str, needed: tuple[str, ...]) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ExerciseError(f"{path}: {type(error).__name__}: {error}. {_RESTORE}") from error
+        raise _damaged(f"{path}: {type(error).__name__}: {error}.") from error
     for wanted in needed:
         if not hasattr(module, wanted):
-            raise ExerciseError(f"{path}: expected it to define {wanted}, got none. {_RESTORE}")
+            raise _damaged(f"{path}: expected it to define {wanted}, got none.")
     return module
 
 
@@ -218,15 +259,25 @@ def root() -> Path:
     named = os.environ.get("GPUKIT_EXERCISES")
     if named:
         return _named(Path(named))
-    here = Path.cwd()
-    clone = Path(__file__).resolve().parents[2]
-    for place in (here, *here.parents, clone):
-        if _holds_exercises(place / "exercises"):
-            return place / "exercises"
-    raise ExerciseError(
-        "gpukit: expected a folder named exercises here or above, got none. "
-        "Go to your copy of the project, or set GPUKIT_EXERCISES to that folder."
-    )
+    found = nearest(Path.cwd()) or book()
+    if found is None:
+        raise ExerciseError(
+            "gpukit: expected a folder named exercises here or above, got none. "
+            "Go to your copy of the project, or set GPUKIT_EXERCISES to that folder."
+        )
+    return found
+
+
+def nearest(place: Path) -> Path | None:
+    """Return the folder `exercises` in a folder, or in the nearest one above it; else None."""
+    found = (folder / "exercises" for folder in (place, *place.parents))
+    return next(filter(_holds_exercises, found), None)
+
+
+def book() -> Path | None:
+    """Return the folder `exercises` of the project; None where only the package is installed."""
+    folder = Path(__file__).resolve().parents[2] / "exercises"
+    return folder if _holds_exercises(folder) else None
 
 
 def _holds_exercises(folder: Path) -> bool:
@@ -259,6 +310,10 @@ def read(folder: Path, shelf: Path | None = None) -> Exercise:
     path = folder / "exercise.toml"
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        bounds = tuple(contracts.read(item) for item in data.get("contracts", ()))
+        hidden = tuple(str(name) for name in data.get("hidden", ()))
+        for name in _measured(str(data["measured"]), bounds) & {*hidden}:
+            raise ValueError(f"the case {name!r} is measured, so it cannot be hidden")
         return Exercise(
             folder=folder,
             shelf=shelf or folder.parent.parent,
@@ -268,11 +323,13 @@ def read(folder: Path, shelf: Path | None = None) -> Exercise:
             hints=tuple(str(hint).strip() for hint in data["hints"]),
             hint_for={str(kind): int(n) for kind, n in data.get("hint_for", {}).items()},
             measured=str(data["measured"]),
-            contracts=tuple(contracts.read(item) for item in data.get("contracts", ())),
+            contracts=bounds,
             detective=bool(data.get("detective", False)),
             seconds=float(data["limits"]["seconds"]),
             slow=str(data["limits"].get("why", "")),
             ulps=float(data["tolerance"]["ulps"]),
+            hidden=hidden,
+            released=bool(data.get("released", False)),
         )
     except KeyError as error:
         raise ExerciseError(f"{path}: expected the field {error}, got none.") from error
@@ -291,8 +348,12 @@ def calls(program: str) -> set[str]:
 
 def every() -> list[Exercise]:
     """Return all exercises in the order of the book; within a chapter the easiest first."""
-    own = shelf()
-    found = [read(path.parent, own) for path in root().glob("*/*/exercise.toml")]
+    return of(root(), shelf())
+
+
+def of(exercises: Path, shelf: Path | None = None) -> list[Exercise]:
+    """Return those of a folder `exercises` in that order."""
+    found = [read(path.parent, shelf) for path in exercises.glob("*/*/exercise.toml")]
     return sorted(found, key=lambda e: (e.topic, e.detective, e.points, e.name))
 
 
@@ -310,10 +371,13 @@ def _both(exercise: Exercise) -> tuple[Path, Path]:
     return exercise.place.resolve(), exercise.folder.resolve()
 
 
-def find(name: str) -> Exercise:
-    """Return the exercise called `name` (`block_sum` or `04_reduction/block_sum`)."""
+def find(name: str, known: list[Exercise] | None = None) -> Exercise:
+    """Return the exercise called `name` (`block_sum` or `04_reduction/block_sum`).
+
+    It is the first of that name among those that are `known`, by default `every()`.
+    """
     wanted = name.replace("\\", "/").rstrip("/")
-    known = every()
+    known = every() if known is None else known
     for exercise in known:
         if wanted in (exercise.name, f"{exercise.topic}/{exercise.name}"):
             return exercise

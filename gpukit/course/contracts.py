@@ -97,6 +97,8 @@ _OF_LAUNCH = {
     "copies": "device-to-host copies",
     **rank_counts.MEASURES,
 }
+# What is counted of an answer that is host code, and of no other.
+OF_HOST_CODE = ("launches", "copies", *rank_counts.MEASURES)
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
     "": "",
@@ -213,7 +215,7 @@ def count(contract: Contract, case: Case, counts: Counts) -> float:
 
 
 def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
-    if contract.measure in ("launches", "copies", *rank_counts.MEASURES):
+    if contract.measure in OF_HOST_CODE:
         return float(counts[contract.measure])
     total = counts["total"]
     if contract.measure == "shared_bytes":

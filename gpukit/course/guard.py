@@ -14,15 +14,7 @@ from gpukit import files
 from gpukit.course import catalogue, progress, written_files
 from gpukit.course.catalogue import Exercise
 
-OWN = {
-    "exercise.toml",
-    "task.md",
-    "starter.py",
-    "solution.py",
-    "cases.py",
-    catalogue.MISTAKES,
-    "driver.py",
-}
+OWN = {*catalogue.FILES, catalogue.DRIVER}
 
 
 class Guard:

@@ -29,8 +29,11 @@ Outputs = list[tuple[Case, dict[str, Array]]]
 
 
 def of(exercise: Exercise) -> dict[str, str]:
-    """Return the edited solutions by their sentences, or raise saying which edit does not fit."""
-    solution, found = exercise.solution.read_text(encoding="utf-8"), {}
+    """Return the edited solutions by their sentences, or raise saying which edit does not fit.
+
+    There are none in a students' copy.
+    """
+    solution, found = exercise.model or "", {}
     for mistake in exercise.mistakes:
         try:
             for says, change in _rows(mistake):
@@ -143,7 +146,9 @@ class Tries:
 
     def _variations(self) -> Iterator[Variation]:
         """Yield what is to be tried: of a detective, also with one mistake that is still there."""
-        solution = self._exercise.solution.read_text(encoding="utf-8")
+        solution = self._exercise.model
+        if solution is None:
+            return
         starter = self._exercise.starter.read_text(encoding="utf-8")
         unfixed = [*variations.unfixed(starter, solution)] if self._exercise.detective else []
         yield from unfixed

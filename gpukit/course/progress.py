@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gpukit import files
 from gpukit.course import catalogue
-from gpukit.course.catalogue import Exercise
+from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.errors import OutputError
 
 FILE = ".progress.json"
@@ -81,7 +81,9 @@ class Hint(NamedTuple):
 
 
 def next_hint(exercise: Exercise) -> Hint:
-    """Return the hint to show next."""
+    """Return the hint to show next, or raise where an exercise has none."""
+    if not exercise.hints:
+        raise ExerciseError(f"gpukit hint: {exercise.name} has no hints.")
     hints = _of(exercise, _load(_file(exercise)))
     return hint_after(exercise, _shown(hints), hints.get("due"))
 

@@ -73,7 +73,9 @@ class Grading:
         is_input = finding.array in case.args and finding.array not in case.expected
         if finding.kind.endswith("race") and is_input:
             return replace(finding, fix=explain.input_race(finding.array))
-        shares = self.exercise.has_barrier or "cuda.shared.array" in catalogue.calls(self.source)
+        shares = self.exercise.may_need_barrier or "cuda.shared.array" in catalogue.calls(
+            self.source
+        )
         if finding.kind in BARRIERS and not shares:
             return replace(finding, fix=explain.NO_BARRIER)
         return finding

@@ -242,3 +242,66 @@ def test_a_contract_on_an_unknown_case_is_a_fault_of_the_exercise(tmp_path, monk
     file.write_text(file.read_text().replace('case = "many tiles"', 'case = "no tiles"'))
     with pytest.raises(catalogue.ExerciseError, match="SHAPES has no case 'no tiles'"):
         catalogue.find("tiled_matmul").cases()
+
+
+HIDING = TOML.replace("[limits]", 'hidden = ["two"]\n[limits]')
+CASES = 'SHAPES = {"one": (3,), "two": (4,)}\ndef case(rng, n):\n    pass\n'
+
+
+@pytest.fixture
+def hiding(shelf):
+    """Return an exercise with two cases, of which the second is hidden."""
+    (shelf / "exercise.toml").write_text(HIDING)
+    (shelf / "cases.py").write_text(CASES)
+    return catalogue.find("thing")
+
+
+def test_a_hidden_case_is_no_shape_of_its_exercise(hiding):
+    assert hiding.shapes == {"one": (3,)}
+
+
+def test_a_hidden_case_counts_on_request(hiding):
+    assert hiding.with_hidden_cases.shapes == {"one": (3,), "two": (4,)}
+
+
+def test_a_hidden_case_that_is_measured_is_reported(shelf):
+    (shelf / "exercise.toml").write_text(HIDING.replace('"two"', '"one"'))
+    with pytest.raises(catalogue.ExerciseError, match="'one' is measured, so it cannot be hidden"):
+        catalogue.find("thing")
+
+
+def test_a_hidden_case_that_is_not_there_is_reported(shelf, hiding):
+    exercise = dataclasses.replace(hiding, hidden=("three",))
+    with pytest.raises(catalogue.ExerciseError, match="no case 'three', which is to be hidden"):
+        _ = exercise.shapes
+
+
+def test_a_missing_solution_is_named(shelf):
+    with pytest.raises(catalogue.ExerciseError, match=r"solution\.py: expected a file"):
+        _ = catalogue.find("thing").model
+
+
+def test_a_students_copy_needs_no_solution(shelf):
+    (shelf / "exercise.toml").write_text(f"released = true\n{TOML}")
+    exercise = catalogue.find("thing")
+    assert exercise.model is None
+    assert exercise.mistakes == ()
+    assert exercise.may_need_barrier
+
+
+def test_the_nearest_exercises_are_none_where_no_folder_has_them(tmp_path):
+    assert catalogue.nearest(tmp_path) is None
+
+
+def test_an_exercise_without_hints_has_no_next_one(shelf):
+    exercise = dataclasses.replace(catalogue.find("thing"), hints=())
+    with pytest.raises(catalogue.ExerciseError, match="thing has no hints"):
+        progress.next_hint(exercise)
+
+
+def test_the_fault_of_a_file_is_told_without_advice_for_a_learner(shelf):
+    (shelf / "cases.py").write_text("1 / 0")
+    with pytest.raises(catalogue.ExerciseError) as raised:
+        catalogue.find("thing").cases()
+    file = shelf / "cases.py"
+    assert raised.value.fault == f"{file}: ZeroDivisionError: division by zero."
