@@ -12,6 +12,7 @@ from gpukit.cli import argument_types
 def add(commands: Any, add: Callable[..., Any]) -> None:
     """Add the commands, each with `add` of the parser."""
     _grade(commands, add)
+    _add_exercises(commands, add)
 
 
 def _grade(commands: Any, add: Callable[..., Any]) -> None:
@@ -42,6 +43,35 @@ def _grade(commands: Any, add: Callable[..., Any]) -> None:
         type=_address,
         metavar="dask://HOST:PORT",
         help="grade in the workers of a Dask cluster (needs the extra dask)",
+    )
+
+
+def _add_exercises(commands: Any, add: Callable[..., Any]) -> None:
+    """Add the commands with which exercises are made and handed out."""
+    new = add(commands, "new", "teacher.new", "make an exercise of your own, which works at once")
+    new.add_argument(
+        "place", metavar="TOPIC/NAME", help="its topic and name, such as 01_maps/scale_add"
+    )
+    new.add_argument("--like", metavar="EXERCISE", help="copy this exercise (default: a small one)")
+    new.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="the folder of your course (default: the one around you, or the current folder)",
+    )
+    text = "verify an exercise: the solution passes, and each known mistake is explained"
+    _exercises(add(commands, "verify", "teacher.verify", text))
+    text = "make a students' copy of exercises, without solutions and hidden cases"
+    release = add(commands, "release", "teacher.release", text)
+    release.add_argument("folder", metavar="FOLDER", help="a new folder")
+    _exercises(release)
+    release.add_argument(
+        "--keep-hints", action="store_true", help="keep hints that show a line of the solution"
+    )
+
+
+def _exercises(parser: Any) -> None:
+    parser.add_argument(
+        "names", nargs="+", metavar="EXERCISE", help="an exercise, or a topic with all of its own"
     )
 
 

@@ -7,6 +7,7 @@ from gpukit.cli import parser
 
 COMMANDS = """
     doctor bench run train ptx sass codegen start list test hint reset check profile estimate play
+    new verify release
 """.split()
 
 
@@ -45,6 +46,9 @@ MISUSE = (
     ["play", "--launches", "many", "script.py"],
     ["bench", "--seconds", "-1"],
     ["doctor", "extra"],
+    ["new"],
+    ["verify"],
+    ["release", "folder"],
 )
 
 
@@ -101,6 +105,10 @@ WRONG_NAMES = (
     ["hint", "block_sum", "0"],
     ["test", "block_sum", "--file", "not_there.py"],
     ["bench", "saxpi"],
+    ["new", "no_topic"],
+    ["new", "01_maps/scale", "--like", "blok_sum"],
+    ["verify", "blok_sum"],
+    ["release", "nowhere", "blok_sum"],
 )
 
 

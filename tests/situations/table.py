@@ -154,6 +154,36 @@ SITUATIONS = [
         ("the current folder no longer exists",),
         "folder_gone",
     ),
+    Situation(
+        "an exercise to be made in a read-only folder",
+        "new 02_more/other",
+        3,
+        ("cannot write", "02_more/other: permission denied", "--folder FOLDER"),
+        "read_only",
+    ),
+    Situation(
+        "an exercise to be made on a full disk",
+        "new 02_more/other",
+        3,
+        ("cannot write", "Make room on its disk", "--folder FOLDER"),
+        "full_disk",
+        never=("Created",),
+    ),
+    Situation(
+        "a students' copy in a read-only folder",
+        f"release copy {EXERCISE}",
+        3,
+        ("cannot write", "permission denied", "Name a folder that"),
+        "read_only",
+    ),
+    Situation(
+        "a students' copy on a full disk",
+        f"release copy {EXERCISE}",
+        3,
+        ("cannot write", "Make room on its disk"),
+        "full_disk",
+        never=("Released",),
+    ),
     # ---- arguments that do not exist, or in the wrong place ----
     Situation(
         "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
@@ -166,6 +196,12 @@ SITUATIONS = [
         ("--simulater", "Did you mean --simulator?"),
     ),
     Situation("an exercise that is misspelt", "test garded_map", 2, ("Did you mean guarded_map?",)),
+    Situation(
+        "an exercise to verify that is misspelt",
+        "verify garded_map",
+        2,
+        ("got 'garded_map'", "Did you mean guarded_map?"),
+    ),
     Situation(
         "our option after the script",
         "check script.py --json",
