@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,21 +74,26 @@ def launched(exercise: Exercise, file: Path, cases: list[Case]) -> list[Row]:
 
 
 def mistake_is_explained(
-    exercise: Exercise, sentence: str, text: str, findings: Container[str] = ()
+    exercise: Exercise, sentence: str, text: str, *, or_otherwise: bool = False
 ) -> Problems:
     """The solution with a known mistake is graded wrong, and the reason given is its sentence.
 
-    A finding of the checker of one of these kinds may be the reason instead.
+    With `or_otherwise` a finding of the checker or an exception may be the reason instead.
     """
     with files.temporary("answer.py", text) as file:
         report = grade.run(exercise, file)
     if report.status not in ("wrong", "error"):
         yield f"mistakes.toml: {sentence!r} is graded {report.status!r}."
-    elif sentence not in report.why and report.about not in findings:
+    elif sentence not in report.why and not (or_otherwise and _says_more(report)):
         yield f"mistakes.toml: {sentence!r} is not the reason that is given. {report.why}"
 
 
+def _says_more(report: grade.Report) -> bool:
+    """Tell whether the checker, or an exception, says what is wrong."""
+    return report.about in KINDS or report.status == "error"
+
+
 def mistakes_are_explained(exercise: Exercise) -> Problems:
-    """All known mistakes are explained, by their sentences or by what the checker finds."""
+    """All known mistakes are explained: by their sentences, a finding or an exception."""
     for sentence, text in mistakes.of(exercise).items():
-        yield from mistake_is_explained(exercise, sentence, text, KINDS)
+        yield from mistake_is_explained(exercise, sentence, text, or_otherwise=True)
