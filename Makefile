@@ -38,6 +38,7 @@ READY := $(VENV)/.ready
 CONFORMANCE := .venv-conformance
 CODEGEN := .venv-codegen
 TORCH := .venv-torch
+GRADERS := .venv-graders
 # numba-cuda's test suite as it was measured; its pytest is older than ours.
 CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pytest-xdist \
 	pytest-benchmark filecheck ml_dtypes psutil cffi cuda-core
@@ -94,6 +95,13 @@ $(TORCH)/.ready: $(TORCH)/.made Makefile pyproject.toml constraints.txt
 	@echo "Installing PyTorch into $(TORCH): 200 MB, or some GB where pip has no build for CPUs alone"
 	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 		--constraint constraints.txt torch==2.13.0 --editable '.[test]'
+	@touch $@
+
+# What tests/classroom grades exports with; the tests are skipped without it.
+$(GRADERS)/.ready: $(GRADERS)/.made Makefile pyproject.toml constraints.txt
+	@echo "Installing nbgrader and otter-grader into $(GRADERS): 900 MB, a minute or two"
+	@$(GRADERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		--constraint constraints.txt nbgrader==0.9.6 otter-grader==7.0.0 --editable .
 	@touch $@
 
 # Lab gets a process group of its own (`set -m`), so that Ctrl-C ends Lab and not make. Its
@@ -160,7 +168,7 @@ hooks: $(READY)
 # Answers, grades, notebooks, workbooks and checkpoints of trainings are the reader's: they stay.
 clean:
 	@test ! -x $(BIN)/gpukit || $(BIN)/gpukit doctor --clear || true
-	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) $(TORCH) .venv*.log .venv-codegen.txt
+	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) $(TORCH) $(GRADERS) .venv*.log .venv-*.txt
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks build dist *.egg-info
 	find $(wildcard benchmarks exercises gpukit notebooks tests) /dev/null -type d \
 		\( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +

@@ -1,1 +1,1 @@
-"""Grade a class: submissions of strangers, read, run in a sandbox, and reported on."""
+"""For teachers: make exercises, release them to students, and grade what comes back."""

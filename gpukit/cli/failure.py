@@ -14,7 +14,7 @@ from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
 # By name: the modules that define them load much.
 _MISUSE = (
     *("ExerciseError", "WorkbookError", "ScriptError", "BenchError", "UnknownGpu"),
-    *("IntakeError", "RunError", "RosterError"),
+    *("IntakeError", "RunError", "RosterError", "ExportError"),
 )
 
 

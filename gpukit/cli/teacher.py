@@ -1,4 +1,4 @@
-"""The commands for teachers: new, verify, release."""
+"""The commands for teachers: new, verify, release, export."""
 
 from __future__ import annotations
 
@@ -127,3 +127,20 @@ def _about(one: Released) -> list[str]:
         names += [f"{more} more"] if more else []
         said.append(f"Students can read what is (nearly) the solution: {', '.join(names)}.")
     return said
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write exercises as an assignment of another tool."""
+    from gpukit.classroom.export import export
+    from gpukit.course import catalogue
+
+    exercises = [*dict.fromkeys(catalogue.find(name) for name in arguments.names)]
+    folder = Path(arguments.out).expanduser()
+    written = export(arguments.to, exercises, folder)
+    if arguments.json:
+        show.data({"target": arguments.to, "folder": folder, "files": written})
+        return WELL
+    names = ", ".join(exercise.name for exercise in exercises)
+    show.text(f"Wrote {names} for {arguments.to}: {len(written)} files in {folder}.")
+    show.text(f"What to do with them: {folder / 'README.md'}")
+    return WELL

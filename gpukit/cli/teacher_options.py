@@ -8,11 +8,15 @@ from typing import Any
 
 from gpukit.cli import argument_types
 
+# Those of gpukit.classroom.export, whose import takes too long for --help.
+TARGETS = ("nbgrader", "otter", "gradescope", "classroom50", "prairielearn", "zip")
+
 
 def add(commands: Any, add: Callable[..., Any]) -> None:
     """Add the commands, each with `add` of the parser."""
     _grade(commands, add)
     _add_exercises(commands, add)
+    _export(commands, add)
 
 
 def _grade(commands: Any, add: Callable[..., Any]) -> None:
@@ -73,6 +77,29 @@ def _exercises(parser: Any) -> None:
     parser.add_argument(
         "names", nargs="+", metavar="EXERCISE", help="an exercise, or a topic with all of its own"
     )
+
+
+def _export(commands: Any, add: Callable[..., Any]) -> None:
+    text = "write exercises as an assignment for nbgrader, Gradescope, ... or for students"
+    export = add(commands, "export", "teacher.export", text)
+    export.add_argument(
+        "names", nargs="+", metavar="NAME", help="an exercise, as listed by `gpukit list`"
+    )
+    export.add_argument(
+        "--to", type=_target, required=True, metavar="TARGET", help=" or ".join(TARGETS)
+    )
+    export.add_argument(
+        "--out",
+        required=True,
+        metavar="FOLDER",
+        help="a new or empty folder, named like the assignment",
+    )
+
+
+def _target(text: str) -> str:
+    if text not in TARGETS:
+        raise argparse.ArgumentTypeError(f"expected {' or '.join(TARGETS)}, got {text!r}")
+    return text
 
 
 def _seed(text: str) -> int:

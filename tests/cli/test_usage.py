@@ -7,7 +7,7 @@ from gpukit.cli import parser
 
 COMMANDS = """
     doctor bench run train ptx sass codegen start list test hint reset check profile estimate play
-    new verify release
+    new verify release export grade
 """.split()
 
 
@@ -41,6 +41,8 @@ MISUSE = (
     ["profile"],
     ["play"],
     ["hint", "block_sum", "x"],
+    ["export", "zip_add", "--to", "zip"],
+    ["export", "zip_add", "--to", "canvas", "--out", "new"],
     ["play", "--launches", "-1", "script.py"],
     ["play", "--launches", "0", "script.py"],
     ["play", "--launches", "many", "script.py"],

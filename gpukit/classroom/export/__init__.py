@@ -1,0 +1,74 @@
+"""`gpukit export`: exercises, from their own folders, as assignments of other grading tools."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gpukit import files
+from gpukit.classroom.export import (
+    classroom50,
+    gradescope,
+    nbgrader,
+    otter,
+    prairielearn,
+    student_zip,
+)
+from gpukit.classroom.export.base import Files
+from gpukit.course.catalogue import Exercise
+from gpukit.errors import GpukitError
+
+# Each takes the assignment's name and its exercises.
+TARGETS: dict[str, Callable[[str, Sequence[Exercise]], Files]] = {
+    "nbgrader": nbgrader.files,
+    "otter": otter.files,
+    "gradescope": gradescope.files,
+    "classroom50": classroom50.files,
+    "prairielearn": prairielearn.files,
+    "zip": student_zip.files,
+}
+# It is part of commands, YAML and addresses.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+class ExportError(GpukitError):
+    """The folder is in use, or has a name that no assignment can have."""
+
+
+def export(target: str, exercises: Sequence[Exercise], folder: Path) -> list[Path]:
+    """Write the assignment with these exercises to a new or empty folder; return its files.
+
+    The assignment is named like the folder. The same exercises give the same bytes.
+    """
+    name = folder.resolve().name
+    if not _NAME.fullmatch(name):
+        raise ExportError(
+            f"gpukit export: expected a folder whose name is that of the assignment, in letters, "
+            f"digits, hyphens and underscores, got {name!r}. Choose another name."
+        )
+    _refuse_used(folder)
+    written = []
+    for place, file in TARGETS[target](name, exercises).items():
+        path = folder / place
+        files.write(path, file.content, "choose another folder", folders=True)
+        if file.executable:
+            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        written.append(path)
+    return written
+
+
+def _refuse_used(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ExportError(
+            f"gpukit export: expected a new or empty folder, got {folder}, a file. "
+            "Choose another name."
+        )
+    with files.refusing(folder, "choose another folder"):
+        first = next(iter(sorted(folder.iterdir())), None) if folder.exists() else None
+    if first is not None:
+        raise ExportError(
+            f"gpukit export: expected a new or empty folder, got {folder}, which contains other "
+            f"files, such as {first.name}. Choose another name, or delete what is in it."
+        )
