@@ -1,12 +1,13 @@
 """Each proof finds what it is about, in an exercise that works but for one thing."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpukit.classroom import new, proofs, release
 from gpukit.classroom.proofs import grades, plain_python
 from gpukit.course import catalogue
 from tests.classroom import courses
-from tests.exercises import forked
 
 
 @pytest.fixture
@@ -199,19 +200,12 @@ GRADED = {
 }
 
 
-@pytest.fixture(scope="module")
-def warm():
-    """Grade in forks of one warm process."""
-    with forked.warm():
-        yield
-
-
 @pytest.mark.answers
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("name", GRADED)
 def test_what_is_wrong_with_grades_is_found(name, made):
     change, proof, words = GRADED[name]
-    other = made.case(made.shapes["exactly one block"], seed=7).args["a"][:1].sum()
+    other = replace(made, seed=7).case(made.shapes["exactly one block"]).args["a"][:1].sum()
     file, old, new = change
     exercise = courses.edit(made, file, old, new.replace("FIRST", repr(float(other))))
     assert words in " ".join(problems(exercise)[proof])

@@ -184,6 +184,35 @@ SITUATIONS = [
         "full_disk",
         never=("Released",),
     ),
+    Situation(
+        "export to a folder in use",
+        f"export {EXERCISE} --to zip --out taken",
+        2,
+        ("got taken, which contains other files, such as 01_fill_kernel.html", "Choose another"),
+    ),
+    Situation(
+        "export to what is no folder",
+        f"export {EXERCISE} --to zip --out blocked/new",
+        3,
+        ("cannot write blocked/new", "a file, not a folder"),
+        never=("Wrote",),
+    ),
+    Situation(
+        "export to a read-only folder",
+        f"export {EXERCISE} --to nbgrader --out new",
+        3,
+        ("cannot write new", "permission denied", "Choose another folder"),
+        "read_only",
+        never=("Wrote",),
+    ),
+    Situation(
+        "export to a full disk",
+        f"export {EXERCISE} --to gradescope --out new",
+        3,
+        ("cannot write new", "Make room on its disk"),
+        "full_disk",
+        never=("Wrote",),
+    ),
     # ---- arguments that do not exist, or in the wrong place ----
     Situation(
         "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
