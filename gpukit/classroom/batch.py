@@ -211,7 +211,7 @@ def dask(address: str) -> Iterator[Map]:
     try:
         distributed: Any = importlib.import_module("distributed")  # it has no types
     except ImportError:
-        what = f'--executor {address}: Dask is not installed. Run: pip install "gpukit[dask]"'
+        what = f"--executor {address}: Dask is not installed. Run: pip install distributed"
         raise SandboxError(what) from None
     try:
         client = distributed.Client(address.replace("dask://", "tcp://", 1), timeout=_CONNECTING)

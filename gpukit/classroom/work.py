@@ -37,7 +37,7 @@ class Task:
 
 def grade_one(task: Task) -> Graded:
     """Return the report of a submission. It is the same for the same task, byte for byte."""
-    exercise = replace(_exercise(task.submission.exercise), seed=task.seed)
+    exercise = replace(_exercise(task.submission.exercise).with_hidden_cases, seed=task.seed)
     report = _report(exercise, task)
     source = task.submission.source.decode("utf-8-sig", "replace")
     points = progress.points(exercise, report.status)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-pytest.importorskip("distributed", reason='needs Dask: pip install "gpukit[dask]"')
+pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
 
 from gpukit.classroom import batch
 from gpukit.classroom.intake import Submission

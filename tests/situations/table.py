@@ -154,65 +154,6 @@ SITUATIONS = [
         ("the current folder no longer exists",),
         "folder_gone",
     ),
-    Situation(
-        "an exercise to be made in a read-only folder",
-        "new 02_more/other",
-        3,
-        ("cannot write", "02_more/other: permission denied", "--folder FOLDER"),
-        "read_only",
-    ),
-    Situation(
-        "an exercise to be made on a full disk",
-        "new 02_more/other",
-        3,
-        ("cannot write", "Make room on its disk", "--folder FOLDER"),
-        "full_disk",
-        never=("Created",),
-    ),
-    Situation(
-        "a students' copy in a read-only folder",
-        f"release copy {EXERCISE}",
-        3,
-        ("cannot write", "permission denied", "Name a folder that"),
-        "read_only",
-    ),
-    Situation(
-        "a students' copy on a full disk",
-        f"release copy {EXERCISE}",
-        3,
-        ("cannot write", "Make room on its disk"),
-        "full_disk",
-        never=("Released",),
-    ),
-    Situation(
-        "export to a folder in use",
-        f"export {EXERCISE} --to zip --out taken",
-        2,
-        ("got taken, which contains other files, such as 01_fill_kernel.html", "Choose another"),
-    ),
-    Situation(
-        "export to what is no folder",
-        f"export {EXERCISE} --to zip --out blocked/new",
-        3,
-        ("cannot write blocked/new", "a file, not a folder"),
-        never=("Wrote",),
-    ),
-    Situation(
-        "export to a read-only folder",
-        f"export {EXERCISE} --to nbgrader --out new",
-        3,
-        ("cannot write new", "permission denied", "Choose another folder"),
-        "read_only",
-        never=("Wrote",),
-    ),
-    Situation(
-        "export to a full disk",
-        f"export {EXERCISE} --to gradescope --out new",
-        3,
-        ("cannot write new", "Make room on its disk"),
-        "full_disk",
-        never=("Wrote",),
-    ),
     # ---- arguments that do not exist, or in the wrong place ----
     Situation(
         "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
@@ -225,12 +166,6 @@ SITUATIONS = [
         ("--simulater", "Did you mean --simulator?"),
     ),
     Situation("an exercise that is misspelt", "test garded_map", 2, ("Did you mean guarded_map?",)),
-    Situation(
-        "an exercise to verify that is misspelt",
-        "verify garded_map",
-        2,
-        ("got 'garded_map'", "Did you mean guarded_map?"),
-    ),
     Situation(
         "our option after the script",
         "check script.py --json",

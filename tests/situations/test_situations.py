@@ -17,13 +17,14 @@ from gpukit.bench import ceilings, timing
 from tests.conftest import ROOT
 from tests.situations.obstacles import OBSTACLES, make_folder, theirs
 from tests.situations.table import SITUATIONS
+from tests.situations.teachers import TEACHERS
 
 
 def never(*_arguments, **_named):
     pytest.fail("measured before it was known that the result can be written")
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+@pytest.mark.parametrize("situation", [*SITUATIONS, *TEACHERS], ids=lambda s: s.name)
 @pytest.mark.costly
 def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, monkeypatch, capsys):
     folder = make_folder(tmp_path)
