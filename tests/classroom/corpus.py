@@ -41,7 +41,7 @@ class Case:
     points: Points = 0
     without_rules: Points = 0
     heavy: bool = False
-    sliced: bool = False
+    grade_only: bool = False
     student: str = ""
     file: str = ""
     path: str = ""

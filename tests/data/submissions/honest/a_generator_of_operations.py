@@ -1,5 +1,4 @@
 from enum import Enum
-from functools import lru_cache
 from typing import Iterator, List, Tuple
 
 
@@ -21,6 +20,5 @@ def _operations(stage: int, stages: int, micro_batches: int) -> Iterator[Operati
         yield Pass.BACKWARD.value, m
 
 
-@lru_cache(maxsize=None)
 def pipeline_schedule(stage: int, stages: int, micro_batches: int) -> List[Operation]:
     return list(_operations(stage, stages, micro_batches))

@@ -12,13 +12,14 @@ def padded(x, j):
 
 BLOCK = 128
 RADIUS = 3
+WIDTH = BLOCK + 2 * RADIUS
 
 
 @cuda.jit
 def conv1d_kernel(x, weight, out):
     tid = cuda.threadIdx.x
     i = cuda.grid(1)
-    tile = cuda.shared.array(BLOCK + 2 * RADIUS, np.float32)
+    tile = cuda.shared.array(WIDTH, np.float32)
     tile[tid] = padded(x, i - RADIUS)
     if tid < 2 * RADIUS:
         tile[BLOCK + tid] = padded(x, i - RADIUS + BLOCK)

@@ -3,11 +3,12 @@ import numpy as np
 from gpukit import cuda
 
 TILE, ROWS = 32, 8
+PADDED = TILE + 1
 
 
 @cuda.jit
 def padded_transpose_kernel(a, out):
-    tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), np.float32)
     x = cuda.blockIdx.x * TILE + cuda.threadIdx.x
     y = cuda.blockIdx.y * TILE + cuda.threadIdx.y
     j = 0

@@ -26,6 +26,6 @@ class Trainer:
 _trainer = Trainer()
 
 
-def training_step(*arguments):
-    loss = _trainer(*arguments)
+def training_step(model, optimizer, x, label, most):
+    loss = _trainer(model, optimizer, x, label, most)
     return float(loss.copy_to_host())

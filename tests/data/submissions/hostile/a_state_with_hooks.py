@@ -18,5 +18,4 @@ def scaled_step(backward, weights, state, lr):
     state.scale = Odd(65536)
     backward(state.scale)
     state.good = np.float32("nan")
-    state.__class__.__setattr__ = lambda *args: None
     return True

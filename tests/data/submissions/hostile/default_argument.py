@@ -13,7 +13,7 @@ def mark():
 
 
 @cuda.jit
-def zip_add_kernel(a, b, out, offset=mark()):
+def zip_add_kernel(a, b, out=mark()):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = a[i] + b[i]

