@@ -70,7 +70,8 @@ def _graded(
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
     with Child(file, exercise.entry, exercise.driver, notice, *starting) as child:
-        loaded = child.loaded()
+        is_warm = starting[1] is not None
+        loaded = child.loaded(exercise.seconds if is_warm else None)
         notice("")
         mine = loaded.facts.get("parameters", asked)
         if loaded.kind != "ready":

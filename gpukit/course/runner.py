@@ -181,9 +181,9 @@ class Child:
         self._send_file(file, entry, driver)
         return self.loaded()
 
-    def loaded(self) -> Outcome:
-        """Wait until the file is loaded and its kernel found."""
-        return self._answer(START_SECONDS)
+    def loaded(self, seconds: float | None = None) -> Outcome:
+        """Wait until the file is loaded and its kernel found; Python has to start for it, too."""
+        return self._answer(START_SECONDS if seconds is None else seconds)
 
     def launch(self, case: Case, seconds: float) -> Outcome:
         """Launch the kernel plainly and return the arrays afterwards."""
