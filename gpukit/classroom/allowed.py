@@ -42,7 +42,7 @@ _NOT_BUILTIN = _names(
     """
     BaseException BaseExceptionGroup GeneratorExit KeyboardInterrupt SystemExit breakpoint compile
     copyright credits delattr dir eval exec exit getattr globals help input license locals
-    memoryview object open quit setattr type vars
+    memoryview open quit setattr type vars
     """
 )
 BUILTINS = frozenset(n for n in dir(builtins) if not n.startswith("_")) - _NOT_BUILTIN

@@ -183,7 +183,8 @@ class _Rules(ast.NodeVisitor):
         if self.host and path[:1] == ["__class__"]:  # of an object: the same as type(object)
             path = path[1:]
         for name in path:
-            own = not name.startswith("__") and name in self.private
+            special = name.startswith("__") and name not in allowed.SPECIAL_METHODS
+            own = name in self.private and not special
             if name.startswith("_") and not (self.host and own):
                 self._refuse(node, f"a submission may not use the attribute {name}.")
             if name in allowed.INTROSPECTIVE:

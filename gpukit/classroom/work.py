@@ -98,8 +98,8 @@ def _report(exercise: Exercise, task: Task) -> Report:
     except rules.RejectedError as error:
         return refused("rejected", str(error))
     sandbox = _sandbox(task.isolation)
-    if exercise.driver:  # its known mistakes run in processes, too, but those are the project's own
-        runner.start = _trusted().start
+    if exercise.driver:
+        _prepare(exercise.name)
     try:
         return grade.run(exercise, sandbox.put(name, kept), sandbox=sandbox.start)
     except SandboxError as error:
@@ -118,6 +118,19 @@ def _sandbox(isolation: str) -> Sandbox:
     sandbox = Sandbox(modes.find(isolation))
     atexit.register(sandbox.end)
     return sandbox
+
+
+@functools.cache
+def _prepare(name: str) -> None:
+    """Grade the solution of an exercise whose answers are host code, before its first answer.
+
+    It compiles the kernels of the book that answers launch, into a cache that these can only read.
+    Its known mistakes run in processes, too: programs of the project's own, in no sandbox.
+    """
+    runner.start = _trusted().start
+    exercise = _exercise(name)
+    if not exercise.released:
+        grade.run(exercise, exercise.solution)
 
 
 @functools.cache
