@@ -68,7 +68,7 @@ def _watched(exercise: Exercise) -> list[Proved]:
     from gpukit.course.waiting import Waiting
 
     show.text(show.paint(f"{exercise.topic}/{exercise.name}", "strong"))
-    with Waiting("verifying", show.text) as waiting:
+    with Waiting("verifying") as waiting:
 
         def watch(proved: Proved) -> None:
             waiting.clear()
@@ -77,7 +77,7 @@ def _watched(exercise: Exercise) -> list[Proved]:
             for problem in proved.problems:
                 show.block(problem, indent="         ")
 
-        done = proofs.run(exercise, watch)
+        done = proofs.run(exercise, watch, waiting)
     left = sum(map(len, proofs.STAGES)) - len(done)
     if left:
         show.text(f"Correct this and run it again: {left} more to verify.")

@@ -56,15 +56,19 @@ class Proved(NamedTuple):
 def run(
     exercise: Exercise,
     watch: Callable[[Proved], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+    *,
     stages: Iterable[Stage] = STAGES,
 ) -> list[Proved]:
-    """Run the proofs of all stages, calling `watch` after each; the hidden cases count as well.
+    """Run the proofs of all stages; the hidden cases count as well.
 
-    A stage runs only if the one before found no problem.
+    A stage runs only if the one before found no problem. `notice` is called with what a proof says
+    when it begins, `watch` with how it went.
     """
     done: list[Proved] = []
     for stage in stages:
         for says, proof in stage.items():
+            notice(says)
             done.append(Proved(says, _problems(proof, exercise.with_hidden_cases)))
             watch(done[-1])
         if any(proved.problems for proved in done):

@@ -78,22 +78,22 @@ def mistake_is_explained(
 ) -> Problems:
     """The solution with a known mistake is graded wrong, and the reason given is its sentence.
 
-    With `or_otherwise` a finding of the checker or an exception may be the reason instead.
+    With `or_otherwise` a finding, an exception or the time limit may be the reason instead.
     """
     with files.temporary("answer.py", text) as file:
         report = grade.run(exercise, file)
-    if report.status not in ("wrong", "error"):
+    if report.status in ("right", "but"):
         yield f"mistakes.toml: {sentence!r} is graded {report.status!r}."
     elif sentence not in report.why and not (or_otherwise and _says_more(report)):
         yield f"mistakes.toml: {sentence!r} is not the reason that is given. {report.why}"
 
 
 def _says_more(report: grade.Report) -> bool:
-    """Tell whether the checker, or an exception, says what is wrong."""
-    return report.about in KINDS or report.status == "error"
+    """Tell whether a report says what is wrong that needs no known mistake."""
+    return report.about in KINDS or report.status in ("error", "timeout")
 
 
 def mistakes_are_explained(exercise: Exercise) -> Problems:
-    """All known mistakes are explained: by their sentences, a finding or an exception."""
+    """All known mistakes are explained, most by their sentences."""
     for sentence, text in mistakes.of(exercise).items():
         yield from mistake_is_explained(exercise, sentence, text, or_otherwise=True)
