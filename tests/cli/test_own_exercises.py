@@ -94,6 +94,14 @@ def test_release_takes_exercises_of_the_course_and_of_the_book(made, capsys):
     assert len(names) == 8
 
 
+def test_release_takes_a_topic_of_the_course_before_one_of_the_book(made, capsys):
+    cli.main(["new", "04_reduction/mine", "--json"])
+    capsys.readouterr()
+    assert cli.main(["release", "out", "04_reduction", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in said["exercises"]] == ["mine"]
+
+
 def test_release_names_an_exercise_once(made, capsys):
     assert cli.main(["release", "out", "scale", "01_maps", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["exercises"]) == 1
