@@ -34,7 +34,8 @@ def observed(*folders: Path) -> Iterator[Callable[[], list[str]]]:
 def _files(folders: tuple[Path, ...]) -> Iterator[str]:
     """Yield the names of files with the mark, and those of abstract sockets."""
     for folder in folders:
-        yield from (str(path) for path in folder.rglob(f"{ESCAPED}*"))
+        with contextlib.suppress(OSError):  # a path that is too long for the system
+            yield from (str(path) for path in folder.rglob(f"{ESCAPED}*"))
     above = {parent for folder in folders for parent in folder.resolve().parents}
     usual = (tempfile.gettempdir(), "/tmp", "/var/tmp", "/dev/shm")
     for place in {*above, Path.cwd(), Path.home(), *map(Path, usual)}:
