@@ -38,15 +38,26 @@ SPECIAL_METHODS = _names(
     __truediv__ __xor__
     """
 )
-_NOT_BUILTIN = _names(
+# Built-in functions that a submission may neither use nor define again, so that no mistake about
+# the scope of a name can give it one.
+FORBIDDEN_BUILTINS = _names(
     """
     BaseException BaseExceptionGroup GeneratorExit KeyboardInterrupt SystemExit breakpoint compile
-    copyright credits delattr dir eval exec exit getattr globals help input license locals
-    memoryview open quit setattr type vars
+    delattr eval exec getattr globals help locals memoryview open setattr type vars
     """
 )
-BUILTINS = frozenset(n for n in dir(builtins) if not n.startswith("_")) - _NOT_BUILTIN
+BUILTINS = frozenset(n for n in dir(builtins) if not n.startswith("_")) - FORBIDDEN_BUILTINS
 
+# What carries messages and copies, and counts them: host code may set none of it.
+OF_RANKS_AND_ARRAYS = _names(
+    """
+    all_gather all_reduce barrier broadcast copy_to_host irecv isend observer rank recv reduce
+    reduce_scatter send size test wait world
+    """
+)
+# Functions that set attributes, or make classes, whose names are texts.
+FOR_DECORATORS = frozenset({"functools.wraps"})
+FOR_CLASSES = frozenset({"enum.Enum", "enum.IntEnum", "typing.NamedTuple"})
 _ANY = None  # all public names that are no modules
 _CUDA = _names(
     """
@@ -106,14 +117,19 @@ _MODULES: dict[str, frozenset[str] | None] = {
     "random": frozenset({"choice", "randint", "random", "seed", "shuffle", "uniform"}),
     "sys": frozenset({"float_info", "maxsize", "setrecursionlimit", "version_info"}),
     "time": frozenset({"perf_counter", "sleep", "time"}),
-    "typing": _ANY,
+    "typing": _names(
+        """
+        Any Callable ClassVar Dict Final Generic Iterable Iterator List Literal Mapping NamedTuple
+        Optional Protocol Sequence Set Tuple Type TypeAlias TypeVar Union TYPE_CHECKING cast
+        """
+    ),
     "warnings": frozenset({"catch_warnings", "filterwarnings", "simplefilter", "warn"}),
 }
 # Packages of which only modules are imported: their own names are those.
 _FOLDERS = {"gpukit", "gpukit.primitives"}
 # Host code is written with the book; a kernel that calls it would hand in the book's own kernel.
 _FOR_HOST_CODE = {"gpukit.nn"}
-_UNTIED = {"numpy": _NUMPY_FILES, "typing": frozenset({"get_type_hints", "ForwardRef"})}
+_UNTIED = {"numpy": _NUMPY_FILES}
 
 
 def is_module(name: str, host: bool) -> bool:
@@ -131,6 +147,8 @@ def step(module: str, name: str, host: bool) -> str | None:
     if module == "gpukit":
         return "" if host and name in _of_the_book() else None
     names = _MODULES.get(module, frozenset()) if module not in _FOR_HOST_CODE else _ANY
+    if names is _ANY and module.startswith("gpukit."):
+        names = frozenset(_imported(module).__all__)
     if names is not None and name not in names and not _is_type(module, name):
         return None
     if name in _UNTIED.get(module, ()):
@@ -180,12 +198,9 @@ def _imported(module: str) -> ModuleType:
 
 
 @functools.cache
-def methods_of_the_book() -> frozenset[str]:
-    """Return the names of methods of what host code is given: models, optimizers, arrays, ranks."""
+def methods_of_models() -> frozenset[str]:
+    """Return the names of methods of what host code is given: models, optimizers, parameters."""
     from gpukit import nn
-    from gpukit.course import strict_ranks
-    from gpukit.cpu.memory.ndarray import DeviceNDArray
 
-    given = [*vars(nn).values(), *vars(strict_ranks).values(), DeviceNDArray]
-    classes = [value for value in given if isinstance(value, type)]
+    classes = [value for value in vars(nn).values() if isinstance(value, type)]
     return frozenset(n for c in classes for n in dir(c) if callable(getattr(c, n, None)))

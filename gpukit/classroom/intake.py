@@ -142,7 +142,7 @@ class _Student:
             return self._refused(exercise, self._place, self._several(list(tried)))
         for file, answer in tried.items():
             text = cells.as_file(exercise, answer)
-            return self._made(exercise, file, source=text.encode("utf-8", "surrogatepass"))
+            return self._made(exercise, file, source=text.encode())
         for notebook in self._notebooks:
             if notebook.problem:
                 says = f"{notebook.file.name} {notebook.problem}."

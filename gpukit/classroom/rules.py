@@ -66,33 +66,37 @@ def _look_at_encoding(source: str) -> None:
 
 @dataclass
 class _Rules(ast.NodeVisitor):
-    """Looks at every part of the chosen statements, and raises at the first that is not allowed."""
+    """Looks at every part of the chosen statements, and raises at the first that is not allowed.
+
+    It does not follow scopes: the name of a module stands for that module everywhere, so nothing
+    else may bear it, and a forbidden function may not be used under its own name, nor be defined.
+    """
 
     chosen: list[ast.stmt]
     host: bool
     modules: dict[str, str] = field(default_factory=dict)  # by the name that an import gives them
-    bound: set[str] = field(default_factory=set)
-    local: list[set[str]] = field(default_factory=list)
-    private: set[str] = field(default_factory=set)  # attributes of the submission's own classes
-    star: bool = False
+    origins: dict[str, str] = field(default_factory=dict)  # of other imported names
+    declared: set[str] = field(default_factory=set)  # attributes of the submission's own classes
+    selves: set[str] = field(default_factory=set)  # first parameters of its methods: self, cls
 
     def check(self) -> None:
-        for node in self.chosen:
-            for part in ast.walk(node):
-                if isinstance(part, ast.Import | ast.ImportFrom):
-                    self._import(part)
-                elif isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
-                    self.private.add(part.attr)
-                elif isinstance(part, ast.ClassDef):
-                    self.private |= {s.name for s in part.body if isinstance(s, ast.FunctionDef)}
-            self.bound |= needed.statement(node).binds
+        parts = [part for node in self.chosen for part in ast.walk(node)]
+        for part in parts:
+            if isinstance(part, ast.Import | ast.ImportFrom):
+                self._import(part)
+            elif isinstance(part, ast.ClassDef):
+                self._declare(part)
+        methods = {id(m) for part in parts if isinstance(part, ast.ClassDef) for m in part.body}
+        for part in parts:
+            for name in _bound_by(part):
+                self._bind(part, name, is_method=id(part) in methods)
         for node in self.chosen:
             self.visit(node)
 
     def _refuse(self, node: ast.AST, what: str, advice: str = _ADVICE) -> None:
         raise RejectedError(f"Line {getattr(node, 'lineno', 1)}: {what} {advice}")
 
-    # ---- imports ----
+    # ---- imports, and what else binds a name ----
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -100,7 +104,7 @@ class _Rules(ast.NodeVisitor):
                 module = alias.name if alias.asname else alias.name.partition(".")[0]
                 if not (self._is_module(alias.name) and self._is_module(module)):
                     self._refuse(node, f"a submission may not import {alias.name}.")
-                self.modules[needed.bound(alias)] = module
+                self._name_module(node, needed.bound(alias), module)
             else:
                 self._import_name(node, alias)
 
@@ -111,41 +115,67 @@ class _Rules(ast.NodeVisitor):
         if alias.name == "*":
             if source not in ("math", "numba.types"):
                 self._refuse(node, f"name what you import from {source} instead of *.", "")
-            self.star = True
             return
         found = allowed.step(source, alias.name, self.host)
         if found is None:
             self._refuse(node, f"a submission may not import {alias.name} from {source}.")
         if found:
-            self.modules[needed.bound(alias)] = found
+            self._name_module(node, needed.bound(alias), found)
+        else:
+            self.origins[needed.bound(alias)] = f"{source}.{alias.name}"
+
+    def _name_module(self, node: ast.AST, name: str, module: str) -> None:
+        before = self.modules.setdefault(name, module)
+        if {before, module} - {"gpukit.cuda", "numba.cuda"} and before != module:
+            self._refuse(node, f"{name} is {before} and {module}.", "Give one another name.")
 
     def _is_module(self, name: str) -> bool:
         return allowed.is_module(name, self.host)
 
-    # ---- names and attributes ----
+    def _declare(self, node: ast.ClassDef) -> None:
+        """Note the attributes that a class declares, and how its methods call their object."""
+        for statement in node.body:
+            self.declared |= set(needed.statement(statement).binds)
+            if isinstance(statement, ast.FunctionDef):
+                first = _arguments(statement.args)[:1]
+                self.selves |= {argument.arg for argument in first} & {"self", "cls"}
+                for part in ast.walk(statement):
+                    if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
+                        if isinstance(part.value, ast.Name) and part.value.id in self.selves:
+                            self.declared.add(part.attr)
 
-    def _module(self, name: str) -> str | None:
-        """Return the module that a name stands for here."""
-        return None if any(name in names for names in self.local) else self.modules.get(name)
+    def _bind(self, node: ast.AST, name: str, *, is_method: bool) -> None:
+        """Look whether something may bear a name."""
+        special = name in allowed.SPECIAL_METHODS
+        if name.startswith("__") and not (special and self._is_in_a_class(node, is_method)):
+            self._refuse(node, f"a submission may not define {name}.")
+        if name in self.modules and not isinstance(node, ast.alias):
+            self._refuse(
+                node, f"{name} is the module {self.modules[name]}.", "Choose another name."
+            )
+        if name in allowed.FORBIDDEN_BUILTINS or name in allowed.INTROSPECTIVE:
+            self._refuse(node, f"a submission may not define {name}.", "Choose another name.")
+        if name in self.selves and isinstance(node, ast.Name):
+            self._refuse(node, f"{name} is the object of a method.", "Choose another name.")
+
+    @staticmethod
+    def _is_in_a_class(node: ast.AST, is_method: bool) -> bool:
+        """Tell whether a special name is a method's, or another name for one: `__radd__ = ...`."""
+        return is_method or isinstance(node, ast.Name)
+
+    # ---- names and attributes ----
 
     def visit_Name(self, node: ast.Name) -> None:
         name = node.id
         if not isinstance(node.ctx, ast.Load):
-            if name.startswith("__") and not (self.local and name in allowed.SPECIAL_METHODS):
-                self._refuse(node, f"a submission may not define {name}.")
             return
-        if self._module(name):
+        if name in self.modules:
             self._refuse(node, f"the module {name} cannot be a value.", "Name what you use of it.")
-        known = name in self.bound or any(name in names for names in self.local)
-        if not (known or name in allowed.BUILTINS or self.star or self._is_unknown(name)):
+        is_special = name in allowed.SPECIAL_METHODS and name in self.declared
+        if name in allowed.FORBIDDEN_BUILTINS or (name.startswith("__") and not is_special):
             self._refuse(node, f"a submission may not use {name}.")
-
-    @staticmethod
-    def _is_unknown(name: str) -> bool:
-        """Tell whether a name is neither defined nor Python's: running it says so."""
-        import builtins
-
-        return not hasattr(builtins, name) and not name.startswith("__")
+        if self.origins.get(name) in allowed.FOR_DECORATORS:
+            self._refuse(node, f"{name} is for a decorator: @{name}(function).", "")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         path: list[str] = []
@@ -153,14 +183,19 @@ class _Rules(ast.NodeVisitor):
         while isinstance(root, ast.Attribute):
             path.insert(0, root.attr)
             root = root.value
-        module = self._module(root.id) if isinstance(root, ast.Name) else None
-        if module is None:
-            self._attributes(node, root, path)
-            self.visit(root)
-        else:
-            self._path(node, module, path)
+        module = self.modules.get(root.id) if isinstance(root, ast.Name) else None
         if not isinstance(node.ctx, ast.Load):
-            self._store(node, root, module)
+            self._store(node, module)
+        if module is not None:
+            self._path(node, module, path)
+            return
+        if self._is_own_class(root):
+            root = root.args[0]  # type: ignore[attr-defined]
+        elif path[0] == "__class__" and len(path) > 1 and self._is_self(root):
+            path = path[1:]
+        if not (path == ["__init__"] and _is_super(root)):
+            self._attributes(node, root, path)
+        self.visit(root)
 
     def _path(self, node: ast.Attribute, module: str | None, path: list[str]) -> None:
         """Follow a path from a module to what is not one."""
@@ -170,6 +205,8 @@ class _Rules(ast.NodeVisitor):
             found = allowed.step(module, name, self.host)
             if found is None:
                 self._refuse(node, f"a submission may not use {module}.{name}.")
+            if f"{module}.{name}" in allowed.FOR_DECORATORS:
+                self._refuse(node, f"import {name} from {module}.", "It is for a decorator.")
             module = found
         if module:
             self._refuse(
@@ -178,78 +215,66 @@ class _Rules(ast.NodeVisitor):
         self._attributes(node, None, rest)
 
     def _attributes(self, node: ast.Attribute, root: ast.expr | None, path: list[str]) -> None:
-        if path == ["__init__"] and _is_super(root):
-            return
-        if self.host and path[:1] == ["__class__"]:  # of an object: the same as type(object)
-            path = path[1:]
         for name in path:
             special = name.startswith("__") and name not in allowed.SPECIAL_METHODS
-            own = name in self.private and not special
-            if name.startswith("_") and not (self.host and own):
-                self._refuse(node, f"a submission may not use the attribute {name}.")
-            if name in allowed.INTROSPECTIVE:
+            own = self.host and name in self.declared and not special
+            if (name.startswith("_") and not own) or name in allowed.INTROSPECTIVE:
                 self._refuse(node, f"a submission may not use the attribute {name}.")
         if path[-1:] == ["format"] and not _is_plain_text(root):
             self._refuse(node, "format belongs to a text in quotes here.", "Use an f-string.")
 
-    def _store(self, node: ast.Attribute, root: ast.expr, module: str | None) -> None:
-        """Allow an attribute to be set on an object of the submission's own, in host code."""
-        root = _of_type(root) or root
-        own = self.host and isinstance(root, ast.Name) and any(root.id in n for n in self.local)
-        if module or not own:
+    def _store(self, node: ast.Attribute, module: str | None) -> None:
+        """Allow host code to set an attribute of what a name stands for, and of its own class."""
+        root = node.value
+        known = isinstance(root, ast.Name) or self._is_own_class(root)
+        if module or not (self.host and known):
             self._refuse(node, f"a submission may not set the attribute {node.attr}.")
-        if node.attr in allowed.methods_of_the_book():
-            self._refuse(node, f"a submission may not replace the method {node.attr}.")
+        others = node.attr in allowed.methods_of_models() and node.attr not in self.declared
+        if others or node.attr in allowed.OF_RANKS_AND_ARRAYS:
+            self._refuse(node, f"a submission may not replace {node.attr}.", "Choose another name.")
 
-    # ---- functions, classes, and what else has names in it ----
+    def _is_self(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.selves
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        name = node.name
-        if name.startswith("__") and not (self.local or name in allowed.SPECIAL_METHODS):
-            self._refuse(node, f"a submission may not define {name}.")
-        outside = [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]
-        outside += [a.annotation for a in _arguments(node.args) if a.annotation]
-        outside += [node.returns] if node.returns else []
-        for part in outside:
-            self.visit(part)
-        with_names = _locals(node)
-        self.local.append(with_names)
-        for statement in node.body:
-            self.visit(statement)
-        self.local.pop()
+    def _is_own_class(self, node: ast.expr) -> bool:
+        """Tell whether an expression is `type(self)` in a method."""
+        inner = _of_type(node)
+        return self.host and inner is not None and self._is_self(inner)
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        for part in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
-            self.visit(part)
-        self.local.append(_locals(node))
-        self.visit(node.body)
-        self.local.pop()
+    # ---- calls, functions, classes ----
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._refuse(node, "a submission may not define an async function.")
+    def visit_Call(self, node: ast.Call) -> None:
+        of = node.func
+        rest = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if isinstance(of, ast.Name):
+            origin = self.origins.get(of.id, "")
+            if origin in allowed.FOR_CLASSES:
+                self._refuse(node, f"write a class that derives from {of.id}.", "")
+            if origin in allowed.FOR_DECORATORS and len(node.args) == 1 and not node.keywords:
+                self.visit(node.args[0])
+                return
+        of_class = isinstance(of, ast.Attribute) and of.attr == "__class__"
+        if self._is_own_class(of) or (self.host and of_class and self._is_self(of.value)):  # type: ignore[attr-defined]
+            for part in rest:
+                self.visit(part)
+            return
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for part in (node.left, *node.comparators):  # `type(x) is int`
+            self.visit(_of_type(part) or part)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         if node.keywords:
             self._refuse(node, f"class {node.name} may not have a metaclass or other keywords.")
-        for part in (*node.decorator_list, *node.bases):
-            self.visit(part)
-        names = {n for s in node.body for n in needed.statement(s).binds}
-        wrong = [n for n in names if n.startswith("__") and n not in allowed.SPECIAL_METHODS]
-        if wrong:
-            self._refuse(node, f"class {node.name} may not define {min(wrong)}.")
-        self.local.append(names)
-        for statement in node.body:
-            self.visit(statement)
-        self.local.pop()
+        self.generic_visit(node)
 
-    def visit_Call(self, node: ast.Call) -> None:
-        inner = _of_type(node)
-        if inner is None:
-            self.generic_visit(node)
-        else:
-            self.visit(inner)
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._refuse(node, "a submission may not define an async function.")
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        if node.patterns:
+            self._refuse(node, "a pattern of a class names its attributes: Point(x=0).", "")
         for name in node.kwd_attrs:
             if name.startswith("_") or name in allowed.INTROSPECTIVE:
                 self._refuse(node, f"a submission may not use the attribute {name}.")
@@ -260,16 +285,22 @@ class _Rules(ast.NodeVisitor):
 
     visit_ImportFrom = visit_Import  # type: ignore[assignment]
 
-    def _visit_comprehension(self, node: ast.AST) -> None:
-        self.local.append({n.id for n in ast.walk(node) if _is_store(n)})  # type: ignore[attr-defined]
-        self.generic_visit(node)
-        self.local.pop()
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
-
-
-def _is_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def _bound_by(node: ast.AST) -> list[str]:
+    """Return the names that a node of a syntax tree itself binds."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, ast.alias):
+        return [] if node.name == "*" else [needed.bound(node)]
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return node.names
+    names = [getattr(node, word, None) for word in ("name", "rest")]  # of patterns and `except`
+    is_pattern = isinstance(node, ast.ExceptHandler | ast.pattern)
+    return [name for name in names if isinstance(name, str)] if is_pattern else []
 
 
 def _of_type(node: ast.expr | None) -> ast.expr | None:
@@ -294,17 +325,3 @@ def _is_plain_text(root: ast.expr | None) -> bool:
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:
     more = [a for a in (arguments.vararg, arguments.kwarg) if a]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
-
-
-def _locals(node: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """Return the parameters of a function, and the names that its body assigns."""
-    names = {argument.arg for argument in _arguments(node.args)}
-    if isinstance(node, ast.Lambda):
-        return names
-    for statement in node.body:
-        for part in ast.walk(statement):
-            if _is_store(part):
-                names.add(part.id)  # type: ignore[attr-defined]
-            elif isinstance(part, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
-                names.add(part.name or "")
-    return names

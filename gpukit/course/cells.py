@@ -130,6 +130,8 @@ def _cell(cell: dict[str, Any]) -> Cell:
     known = cell.get("metadata", {}).get("nbgrader", {})
     solution = str(known.get("grade_id", "")) if known.get("solution") else ""
     text = "".join(cell["source"])  # the source is a text, or a list of lines
+    # JSON may hold halves of a pair of surrogates, which are no characters.
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return Cell(text.replace("\r\n", "\n"), solution)
 
 

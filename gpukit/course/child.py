@@ -53,12 +53,14 @@ _PLACES = ("block", "thread", "index", "shape")
 
 
 def _load(path: str, name: str = "answer") -> ModuleType:
+    """Load a file as a module: its text in UTF-8, as the grader has read it, and no bytecode."""
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    text = Path(path).read_text(encoding="utf-8-sig")
+    exec(compile(text, path, "exec", dont_inherit=True), vars(module))
     return module
 
 
@@ -142,8 +144,8 @@ def _parts(function: Any) -> list[Any]:
 
 def _line(error: BaseException, path: str) -> int:
     """Return the last line of the student's own file on the way to the error."""
-    known = int(getattr(error, "line", 0) or 0)
-    if known:
+    known = getattr(error, "line", 0)
+    if isinstance(known, int) and known:
         return known
     if isinstance(error, SyntaxError) and error.lineno:
         return error.lineno
@@ -241,7 +243,7 @@ def _profile_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
 
     Under the checker, for which all kernels are compiled by now.
     """
-    with CHECKING() as reports, _copies() as copies, rank_counts.counting() as ranks:
+    with CHECKING() as reports, _Copies.counted() as copies, rank_counts.counting() as ranks:
         run(*arguments)
     launches = sum(report.launches for report in reports)
     lines = {"copies": Counter(copies), **ranks.lines}
@@ -249,22 +251,52 @@ def _profile_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
     return json.dumps(counted)
 
 
-@contextlib.contextmanager
-def _copies() -> Iterator[list[int]]:
-    """Note the line of the answer in which an array is brought to the host, for each array."""
-    noted, copy = [], DeviceNDArray.copy_to_host
+class _Copies:
+    """The lines of the answer in which arrays are brought to the host, while they are counted.
 
-    def noting(array: Any, *rest: Any, **named: Any) -> Any:
-        caller = sys._getframe(1)
-        if caller.f_code.co_filename == sys.modules["answer"].__file__:
-            noted.append(caller.f_lineno)
-        return copy(array, *rest, **named)
+    The methods are replaced before the answer is loaded: it may keep one of them.
+    """
 
-    DeviceNDArray.copy_to_host = noting  # type: ignore[assignment, method-assign]
-    try:
-        yield noted
-    finally:
-        DeviceNDArray.copy_to_host = copy  # type: ignore[method-assign]
+    counting: list[int] | None = None
+
+    @classmethod
+    def follow(cls) -> None:
+        """Note copies from now on, by the method and by what NumPy calls."""
+        for name in ("copy_to_host", "__array__"):
+            setattr(DeviceNDArray, name, cls._noting(getattr(DeviceNDArray, name)))
+
+    @classmethod
+    def _noting(cls, copy: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(array: Any, *rest: Any, **named: Any) -> Any:
+            counting, cls.counting = cls.counting, None  # one copy may call the other method
+            try:
+                if counting is not None and (line := _line_of_the_answer(sys._getframe(1))):
+                    counting.append(line)
+                return copy(array, *rest, **named)
+            finally:
+                cls.counting = counting
+
+        return noting
+
+    @classmethod
+    @contextlib.contextmanager
+    def counted(cls) -> Iterator[list[int]]:
+        """Give the list that lines are added to, in a `with` block."""
+        lines = cls.counting = []
+        try:
+            yield lines
+        finally:
+            cls.counting = None
+
+
+def _line_of_the_answer(frame: Any) -> int:
+    """Return the line of the answer that a frame is called from; 0 where none is."""
+    file = sys.modules["answer"].__file__
+    while frame is not None:
+        if frame.f_code.co_filename == file:
+            return int(frame.f_lineno)
+        frame = frame.f_back
+    return 0
 
 
 _OF_KERNEL: dict[str, Command] = {
@@ -333,6 +365,7 @@ def main() -> None:
     _limit_files()
     # numba-cuda warns about small grids; exercises are small on purpose.
     warnings.filterwarnings("ignore", message="(?s).*(Grid size|Host array used).*")
+    _Copies.follow()
     parent = channel.private()
     parent.note(build, "kernel", lambda kernel, *_: f"compiling {kernel.py_func.__name__}")
     parent.note(Bar, "prepare", lambda *_: "loading the checker")

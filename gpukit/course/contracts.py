@@ -147,6 +147,8 @@ class Contract:
     @property
     def required(self) -> str:
         """What is required: `at most 1`."""
+        if self.at_least is not None and self.at_least == self.at_most:
+            return f"exactly {number(self.at_least)}"
         bounds = (("at least", self.at_least), ("at most", self.at_most))
         return " and ".join(
             f"{word} {number(bound)}" for word, bound in bounds if bound is not None

@@ -160,8 +160,36 @@ def test_host_code_may_use_its_own_class_and_no_more_of_it():
 
 def test_host_code_may_not_replace_a_method_of_what_it_is_given():
     source = "def step(model):\n    model.forward = None\n"
-    with pytest.raises(rules.RejectedError, match="replace the method forward"):
+    with pytest.raises(rules.RejectedError, match="may not replace forward"):
         rules.kept(source, "step", host=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import math as np\n    return np.load",
+        "def inner():\n        open = 1\n    return open('x')",
+        "return wraps(f, assigned=('x',))(g)",
+        "return partial(wraps, f)",
+        "return Enum('E', {'__array_interface__': 1})",
+        "return type(group)",
+        "w = group.world\n    w.observer = None",
+        "group.world.observer = None",
+        "match group:\n        case Pair(x):\n            return x",
+    ],
+)
+def test_host_code_has_no_way_around_the_rules(body):
+    head = "import numpy as np\nfrom enum import Enum\nfrom functools import partial, wraps\n"
+    kept = f"{head}S = np.pi\ndef answer(group, f, g):\n    {body}\n    return S\n"
+    with pytest.raises(rules.RejectedError):
+        rules.kept(kept, "answer", host=True)
+
+
+def test_all_names_of_math_do_not_bring_other_names_along():
+    source = HEAD + "from math import *\nS = __import__('os').getpid() + pi\n" + KERNEL
+    with pytest.raises(rules.RejectedError, match="__import__"):
+        rules.kept(source, "kernel")
+    assert "import *" in rules.kept(HEAD + "from math import *\nS = pi\n" + KERNEL, "kernel")
 
 
 def test_host_code_may_not_look_into_private_attributes_of_what_it_is_given():
