@@ -27,6 +27,7 @@ DELETED = (
     ".mypy_cache/v",
     ".hypothesis/v",
     ".venv-codegen/pyvenv.cfg",
+    ".venv-graders/pyvenv.cfg",
     ".venv.log",
     "gpukit/__pycache__/a.pyc",
     "exercises/01_a/relu/__pycache__/a.pyc",

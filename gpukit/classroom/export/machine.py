@@ -54,7 +54,8 @@ def _mark(exercise: Exercise, submission: Path) -> Mark:
             source = attempt.read(answer)
     except ExerciseError as error:
         return Mark(exercise, "rejected", str(error).replace(str(file), file.name))
-    with files.temporary(file.with_suffix(".py").name, source) as copy:
+    name = attempt.CELL if file.suffix == cells.NOTEBOOK else file.name
+    with files.temporary(name, source) as copy:
         report = grade.run(exercise, copy)
     return Mark(exercise, report.status, as_text.text(exercise, report))
 
