@@ -80,6 +80,13 @@ def test_no_file_has_a_line_of_the_solution(target):
     assert secret & given == set()
 
 
+def test_a_students_copy_cannot_be_exported(tmp_path):
+    copy = exported("classroom50", tmp_path / "ps1", "zip_add") / "exercises"
+    exercise = catalogue.read(copy / "01_threads_blocks_grid" / "zip_add")
+    with pytest.raises(export.ExportError, match="a students' copy"):
+        export.export("zip", [exercise], tmp_path / "ps2")
+
+
 @pytest.mark.parametrize("target", export.TARGETS)
 def test_no_file_is_a_solution_or_a_list_of_mistakes(target):
     names = contents(target, exercises())

@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class ExportError(GpukitError):
-    """The folder is in use, or has a name that no assignment can have."""
+    """The folder or the exercises cannot be used."""
 
 
 def export(target: str, exercises: Sequence[Exercise], folder: Path) -> list[Path]:
@@ -49,6 +49,7 @@ def export(target: str, exercises: Sequence[Exercise], folder: Path) -> list[Pat
             f"digits, hyphens and underscores, got {name!r}. Choose another name."
         )
     _refuse_used(folder)
+    _refuse_copies(exercises)
     written = []
     for place, file in TARGETS[target](name, exercises).items():
         path = folder / place
@@ -71,4 +72,13 @@ def _refuse_used(folder: Path) -> None:
         raise ExportError(
             f"gpukit export: expected a new or empty folder, got {folder}, which contains other "
             f"files, such as {first.name}. Choose another name, or delete what is in it."
+        )
+
+
+def _refuse_copies(exercises: Sequence[Exercise]) -> None:
+    copy = next((exercise for exercise in exercises if exercise.released), None)
+    if copy is not None:
+        raise ExportError(
+            f"gpukit export: expected an exercise with its solution, got {copy.folder}, a "
+            "students' copy. Run it in the course that this was released from."
         )
