@@ -168,13 +168,20 @@ def test_there_is_no_result_where_grading_itself_fails(graded, tmp_path, capsys)
     assert "expected the exercises of an export" in capsys.readouterr().err
 
 
-def test_what_an_answer_prints_is_quoted_as_plain_text(graded):
+def test_what_the_answer_does_not_need_is_not_run(graded):
     loud = "print('<script>alert(1)</script> \\x1b[31m 10 of 10')\n"
     text = answer(catalogue.find("zip_add"), "wrong") + loud
     result = graded("gradescope", {"zip_add.py": text}, "zip_add")
     assert result["test_output_format"] == "text"
-    assert "  | <script>" in result["tests"][0]["output"]
-    assert "\x1b" not in json.dumps(result)
+    assert "script" not in json.dumps(result["tests"])
+
+
+def test_an_answer_that_reaches_out_of_the_rules_is_rejected(graded):
+    text = "import os\nN = os.getpid()\n" + answer(catalogue.find("zip_add"), "right")
+    text = text.replace("a[i] + b[i]", "a[i] + b[i] + 0 * N")
+    result = graded("gradescope", {"zip_add.py": text}, "zip_add")
+    assert result["extra_data"]["status"] == {"zip_add": "rejected"}
+    assert "may not import os" in result["tests"][0]["output"]
 
 
 # ---- the scripts, in the folders that the documentation describes -------------------------------

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit import files
+from gpukit.classroom import rules
 from gpukit.classroom.export import classroom50, gradescope, prairielearn
 from gpukit.classroom.export.mark import Mark
 from gpukit.course import as_text, attempt, catalogue, cells, grade
@@ -34,8 +35,9 @@ RESULTS: dict[str, Callable[[Sequence[Mark]], Any]] = {
 def marks(exercises: Path, submission: Path) -> list[Mark]:
     """Grade what a student has handed in to each of the exercises.
 
-    The only function here that runs answers: each runs in a process of its own, which has ended,
-    with all that it has started, before this returns. Nothing that it writes is read.
+    The only function here that runs answers: what the rules of `gpukit grade` leave of each runs
+    in a process of its own, which has ended, with all that it has started, before this returns.
+    Nothing that it writes is read. The service's container is the sandbox.
     """
     found = sorted(path.parent for path in exercises.glob("*/*/exercise.toml"))
     if not found:
@@ -55,7 +57,14 @@ def _mark(exercise: Exercise, submission: Path) -> Mark:
     except ExerciseError as error:
         return Mark(exercise, "rejected", str(error).replace(str(file), file.name))
     name = attempt.CELL if file.suffix == cells.NOTEBOOK else file.name
-    with files.temporary(name, source) as copy:
+    problem = attempt.problem(exercise, Path(name), source)
+    if problem is not None:
+        return Mark(exercise, problem.status, problem.why)
+    try:
+        kept = rules.kept(source, exercise.entry, host=exercise.driver is not None)
+    except rules.RejectedError as error:
+        return Mark(exercise, "rejected", str(error))
+    with files.temporary(name, kept) as copy:
         report = grade.run(exercise, copy)
     return Mark(exercise, report.status, as_text.text(exercise, report))
 

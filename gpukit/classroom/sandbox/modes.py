@@ -25,7 +25,7 @@ from gpukit.classroom.sandbox.confine import Confinement
 from gpukit.errors import SandboxError
 
 _FIRST_USER, _USERS = 60000, 4000  # above the users that systems give out
-_NONE = "none"
+NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ def every() -> list[Mode]:
 
 def find(name: str = "") -> Mode:
     """Return the mode called `name`, or the strongest that works; raise SandboxError."""
-    if name == _NONE:
-        return Mode(_NONE)
+    if name == NONE:
+        return Mode(NONE)
     known = every()
     if name:
         mode = next((m for m in known if m.name == name), None)
         if mode is None:
-            names = ", ".join([m.name for m in known] + [_NONE])
+            names = ", ".join([m.name for m in known] + [NONE])
             raise SandboxError(f"--isolation: expected one of {names}, got {name!r}.")
         if not mode.is_available:
             raise SandboxError(f"--isolation {name}: {mode.why}. {mode.fix}")
@@ -183,7 +183,7 @@ def _libraries() -> list[str]:
 
 def confinement(mode: Mode, boxes: Path) -> Confinement:
     """Return what each answer's process is confined to in a mode."""
-    if mode.name == _NONE:
+    if mode.name == NONE:
         return Confinement(readable=None, filtered=False)
     filtered = seccomp.column() is not None
     readable: tuple[str, ...] | None = None
