@@ -95,11 +95,32 @@ def _refuse(folder: Path, exercises: list[Exercise]) -> None:
 
 def _released(copy: Path, exercise: Exercise, keep_hints: bool) -> Released:
     """Write the files of an exercise into a copy, and read them again."""
-    secret = statements.secret(exercise)
-    telling = {n for n, hint in enumerate(exercise.hints, 1) if statements.shown(hint, secret)}
-    left_out = set() if keep_hints else telling
+    left_out = set() if keep_hints else telling_hints(exercise)
     place = copy / "exercises" / exercise.topic / exercise.name
-    texts = {
+    written = texts(exercise, left_out)
+    for name, text in written.items():
+        files.write(place / name, text, ELSEWHERE, folders=True)
+    _refuse_other_cases(exercise, place)
+    secret = statements.secret(exercise)
+    shown = [
+        f"{name}, line {found.line}: {found.statement}"
+        for name, text in written.items()
+        for found in statements.shown(text, secret)
+    ]
+    hidden, hints = list(exercise.hidden), sorted(left_out)
+    named = exercise.name, exercise.topic, exercise.points
+    return Released(*named, hidden, hints, shown, alike.in_book(exercise))
+
+
+def telling_hints(exercise: Exercise) -> set[int]:
+    """Return the numbers of the hints that show a statement of the solution."""
+    secret = statements.secret(exercise)
+    return {n for n, hint in enumerate(exercise.hints, 1) if statements.shown(hint, secret)}
+
+
+def texts(exercise: Exercise, left_out: set[int]) -> dict[str, str]:
+    """Return the files of a students' copy, without the hints of these numbers."""
+    found = {
         "exercise.toml": _toml(exercise, left_out),
         "cases.py": _cases(exercise),
         **{
@@ -108,18 +129,9 @@ def _released(copy: Path, exercise: Exercise, keep_hints: bool) -> Released:
             if (exercise.folder / name).exists()
         },
     }
-    for name, text in texts.items():
+    for name, text in found.items():
         _refuse_hidden_names(exercise, name, text)
-        files.write(place / name, text, ELSEWHERE, folders=True)
-    _refuse_other_cases(exercise, place)
-    shown = [
-        f"{name}, line {found.line}: {found.statement}"
-        for name, text in texts.items()
-        for found in statements.shown(text, secret)
-    ]
-    hidden, hints = list(exercise.hidden), sorted(left_out)
-    named = exercise.name, exercise.topic, exercise.points
-    return Released(*named, hidden, hints, shown, alike.in_book(exercise))
+    return found
 
 
 def _refuse_hidden_names(exercise: Exercise, name: str, text: str) -> None:

@@ -131,10 +131,10 @@ def _about(one: Released) -> list[str]:
 
 def export(arguments: argparse.Namespace) -> int:
     """Write exercises as an assignment of another tool."""
+    from gpukit.classroom import chosen
     from gpukit.classroom.export import export
-    from gpukit.course import catalogue
 
-    exercises = [*dict.fromkeys(catalogue.find(name) for name in arguments.names)]
+    exercises = chosen.named(arguments.names)
     folder = Path(arguments.out).expanduser()
     written = export(arguments.to, exercises, folder)
     if arguments.json:

@@ -82,9 +82,7 @@ def _exercises(parser: Any) -> None:
 def _export(commands: Any, add: Callable[..., Any]) -> None:
     text = "write exercises as an assignment for nbgrader, Gradescope, ... or for students"
     export = add(commands, "export", "teacher.export", text)
-    export.add_argument(
-        "names", nargs="+", metavar="NAME", help="an exercise, as listed by `gpukit list`"
-    )
+    _exercises(export)
     export.add_argument(
         "--to", type=_target, required=True, metavar="TARGET", help=" or ".join(TARGETS)
     )

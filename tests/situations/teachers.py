@@ -58,7 +58,7 @@ TEACHERS = [
         "export to a full disk",
         f"export {EXERCISE} --to gradescope --out new",
         3,
-        ("cannot write new", "Make room on its disk"),
+        ("cannot write", "Make room on its disk"),
         "full_disk",
         never=("Wrote",),
     ),

@@ -29,6 +29,7 @@ TARGETS: dict[str, Callable[[str, Sequence[Exercise]], Files]] = {
     "prairielearn": prairielearn.files,
     "zip": student_zip.files,
 }
+_ELSEWHERE = "choose another folder"
 # It is part of commands, YAML and addresses.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -49,15 +50,16 @@ def export(target: str, exercises: Sequence[Exercise], folder: Path) -> list[Pat
             f"digits, hyphens and underscores, got {name!r}. Choose another name."
         )
     _refuse_used(folder)
+    files.check_folder(folder, _ELSEWHERE)
     _refuse_copies(exercises)
-    written = []
-    for place, file in TARGETS[target](name, exercises).items():
-        path = folder / place
-        files.write(path, file.content, "choose another folder", folders=True)
-        if file.executable:
-            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        written.append(path)
-    return written
+    written = TARGETS[target](name, exercises)
+    with files.whole_folder(folder, _ELSEWHERE) as unfinished:
+        for place, file in written.items():
+            path = unfinished / place
+            files.write(path, file.content, _ELSEWHERE, folders=True)
+            if file.executable:
+                path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    return [folder / place for place in written]
 
 
 def _refuse_used(folder: Path) -> None:
@@ -66,7 +68,7 @@ def _refuse_used(folder: Path) -> None:
             f"gpukit export: expected a new or empty folder, got {folder}, a file. "
             "Choose another name."
         )
-    with files.refusing(folder, "choose another folder"):
+    with files.refusing(folder, _ELSEWHERE):
         first = next(iter(sorted(folder.iterdir())), None) if folder.exists() else None
     if first is not None:
         raise ExportError(

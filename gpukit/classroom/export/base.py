@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import gpukit
+from gpukit.classroom import release
 from gpukit.course import progress
 from gpukit.course.catalogue import Exercise
 
@@ -22,7 +23,6 @@ Where no package index has it, make its wheel in your copy of gpukit
 (`python -m pip wheel --no-deps .`) and put it {place}."""
 # Compiles the checker, so that the first submission need not wait.
 WARM_UP = 'python -c "from gpukit.checked.engine import entries; entries.compile_all()"'
-_PUBLIC = ("task.md", "starter.py", "cases.py", "driver.py")
 _MODE = {False: 0o100644, True: 0o100755}
 _MARKS = """\
 {warning}
@@ -34,11 +34,13 @@ outputs.
 # Where an answer runs, and what that means for its mark.
 IN_NOTEBOOK = """\
 **Students can forge these marks.** The tests run in the student's own notebook, as all tests of
-this tool do: an answer can replace what they call. Use these marks as feedback."""
+this tool do: an answer can replace what they call. Use these marks as feedback. Hidden cases are in
+no export: they count in `gpukit grade` only."""
 ON_MACHINE = """\
-Each answer runs in a process of its own, which has ended, with all that it started, before the
-marks are written; what it writes itself is not read. **A hostile student may still forge these
-marks**: that process has the permissions of the one that grades."""
+Each answer runs in the sandbox of `gpukit grade`, the strongest that the machine allows, which can
+neither read the exercises nor write the marks. Where the machine allows none, nothing is graded,
+and the service reports an error. Hidden cases are in no export: they count in `gpukit grade`
+only."""
 AT_HOME = """\
 **Marks that students see on their own machines prove nothing.**"""
 
@@ -90,19 +92,16 @@ def folder_of(exercise: Exercise) -> str:
 
 
 def public(exercises: Iterable[Exercise], folder: str = "exercises") -> Files:
-    """Return the students' copies of exercises: neither solutions nor known mistakes.
+    """Return the students' copies of exercises, as `gpukit release` makes them.
 
-    They are all that grading needs; only the sentences for known mistakes are missing.
+    They are all that grading needs; only hidden cases and the sentences for known mistakes are
+    missing.
     """
-    found: Files = {}
-    for exercise in exercises:
-        place = f"{folder}/{folder_of(exercise)}"
-        fields = (exercise.folder / "exercise.toml").read_bytes()
-        found[f"{place}/exercise.toml"] = File(b"released = true\n" + fields)
-        for name in _PUBLIC:
-            if (path := exercise.folder / name).exists():
-                found[f"{place}/{name}"] = File(path.read_bytes())
-    return found
+    return {
+        f"{folder}/{folder_of(exercise)}/{name}": text(content)
+        for exercise in exercises
+        for name, content in release.texts(exercise, release.telling_hints(exercise)).items()
+    }
 
 
 def task(exercise: Exercise, how: str) -> str:

@@ -24,15 +24,17 @@ apt-get update -qq
 apt-get install -y -qq python3 python3-venv bubblewrap
 python3 -m venv /opt/gpukit
 /opt/gpukit/bin/python -m pip install --quiet --find-links /autograder/source "{base.REQUIREMENT}"
+export GPUKIT_CACHE_DIR=/opt/gpukit/cache # where the sandbox's user may read
 # Compile the checker now, so that the first submission need not wait for it.
 /opt/gpukit/bin/{base.WARM_UP}
 """
 _RUN = """\
 #!/usr/bin/env bash
-# Gradescope runs this for each submission. The two variables are for trying it elsewhere.
+# Gradescope runs this for each submission. The variables are for trying it elsewhere.
 set -euo pipefail
 autograder=${AUTOGRADER:-/autograder}
 python=${GPUKIT_PYTHON:-/opt/gpukit/bin/python}
+export GPUKIT_CACHE_DIR=${GPUKIT_CACHE_DIR:-/opt/gpukit/cache}
 cd "$autograder/source" # never where a student's files could be imported
 exec "$python" -m gpukit.classroom.export.machine gradescope \\
     "$autograder/source/exercises" "$autograder/submission" "$autograder/results/results.json"

@@ -11,18 +11,23 @@ not a mark.
 from __future__ import annotations
 
 import json
-import re
+import os
+import secrets
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gpukit import files
-from gpukit.classroom import rules
+from gpukit.classroom import intake, work
 from gpukit.classroom.export import classroom50, gradescope, prairielearn
 from gpukit.classroom.export.mark import Mark
-from gpukit.course import as_text, attempt, catalogue, cells, grade
+from gpukit.classroom.sandbox import modes
+from gpukit.classroom.work import Task
+from gpukit.course import as_text, catalogue
 from gpukit.course.catalogue import Exercise, ExerciseError
+from gpukit.course.report import Report
+from gpukit.course.verdicts import Row
 from gpukit.errors import GpukitError
 
 RESULTS: dict[str, Callable[[Sequence[Mark]], Any]] = {
@@ -33,63 +38,36 @@ RESULTS: dict[str, Callable[[Sequence[Mark]], Any]] = {
 
 
 def marks(exercises: Path, submission: Path) -> list[Mark]:
-    """Grade what a student has handed in to each of the exercises.
+    """Grade what a student has handed in to each of the exercises, as `gpukit grade` does.
 
-    The only function here that runs answers: what the rules of `gpukit grade` leave of each runs
-    in a process of its own, which has ended, with all that it has started, before this returns.
-    Nothing that it writes is read. The service's container is the sandbox.
+    GPUKIT_EXERCISES has to be that folder. Raise SandboxError where this machine has nothing to
+    isolate answers with.
     """
-    found = sorted(path.parent for path in exercises.glob("*/*/exercise.toml"))
-    if not found:
+    mode, seed = modes.find().name, secrets.randbits(32)
+    known = catalogue.of(exercises)
+    if not known:
         raise ExerciseError(f"{exercises}: expected the exercises of an export, found none.")
-    return [_mark(catalogue.read(folder.resolve()), submission.resolve()) for folder in found]
+    handed_in = zip(known, intake.answers(submission, known), strict=True)
+    return [_mark(exercise, Task(one, seed, mode)) for exercise, one in handed_in]
 
 
-def _mark(exercise: Exercise, submission: Path) -> Mark:
-    file = next(_handed_in(exercise, submission), None)
-    if file is None:
-        asked = f"Nothing was handed in: expected {exercise.name}.py, or a notebook with its cell."
-        return Mark(exercise, "absent", asked)
-    try:
-        attempt.read(file)
-        with cells.file_of(exercise, file) as answer:
-            source = attempt.read(answer)
-    except ExerciseError as error:
-        return Mark(exercise, "rejected", str(error).replace(str(file), file.name))
-    name = attempt.CELL if file.suffix == cells.NOTEBOOK else file.name
-    problem = attempt.problem(exercise, Path(name), source)
-    if problem is not None:
-        return Mark(exercise, problem.status, problem.why)
-    try:
-        kept = rules.kept(source, exercise.entry, host=exercise.driver is not None)
-    except rules.RejectedError as error:
-        return Mark(exercise, "rejected", str(error))
-    with files.temporary(name, kept) as copy:
-        report = grade.run(exercise, copy)
-    return Mark(exercise, report.status, as_text.text(exercise, report))
-
-
-def _handed_in(exercise: Exercise, submission: Path) -> Iterator[Path]:
-    """Yield the files that may be the answer, the likeliest first; links are not followed."""
-    name = exercise.name
-    for pattern in (f"**/{name}.py", f"**/{name}/{catalogue.ANSWER}", f"**/*{cells.NOTEBOOK}"):
-        for path in sorted(submission.glob(pattern)):
-            if path.is_file() and path.resolve() == path and _is_about(exercise, path):
-                yield path
-
-
-def _is_about(exercise: Exercise, file: Path) -> bool:
-    """Whether a notebook has a cell for an exercise; any other file is named after it."""
-    if file.suffix != cells.NOTEBOOK:
-        return True
-    magic = rf"%%exercise[ \t]+({exercise.topic}/)?{exercise.name}\b"
-    return re.search(magic, file.read_text(encoding="utf-8", errors="replace")) is not None
+def _mark(exercise: Exercise, task: Task) -> Mark:
+    graded = work.grade_one(task)
+    if graded["status"] == "infra":
+        raise ExerciseError(graded["why"])
+    rows = [Row(row["name"], row["status"], sizes=row["sizes"]) for row in graded["rows"]]
+    status, why = graded["status"], graded["why"]
+    if status == "absent":
+        why = f"Nothing was handed in: expected {exercise.name}.py, or a notebook with its cell."
+    report = Report(exercise.name, Path(), status, why, rows, printed=graded["printed"])
+    return Mark(exercise, status, as_text.text(exercise, report))
 
 
 def main(words: Sequence[str]) -> int:
     """Grade a submission and return the exit code."""
     target, *places = words
     exercises, submission, result = (Path(place).absolute() for place in places)
+    os.environ["GPUKIT_EXERCISES"] = str(exercises)
     try:
         result.unlink(missing_ok=True)  # a student may have handed in a file of that name
         value = RESULTS[target](marks(exercises, submission))

@@ -49,6 +49,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \\
     && rm -rf /var/lib/apt/lists/*
 COPY Dockerfile gpukit-*.whl /tmp/gpukit/
 RUN python -m pip install --no-cache-dir --find-links /tmp/gpukit "{base.REQUIREMENT}"
+# Where the sandbox's user may read.
+ENV GPUKIT_CACHE_DIR=/opt/gpukit/cache
 # Compile the checker now, so that the first submission need not wait for it.
 RUN {base.WARM_UP}
 """
