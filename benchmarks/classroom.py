@@ -55,13 +55,15 @@ def attack(case: Case, mode: str, by_rules: bool) -> dict[str, Any]:
         victim.parent.mkdir()
         victim.write_bytes(exercise.solution.read_bytes())
         try:
-            corpus.place(case, folder)
+            file = corpus.place(case, folder)
         except OSError as error:
             return {"id": case.id, "skipped": str(error)}
-        handed_in = {s.student: s for s in intake.collect(folder, [exercise])}
-        other = handed_in.pop("victim")
+        handed_in = intake.collect(folder, [exercise])
+        attacker = corpus.attacker(file, folder)
+        (other,) = (one for one in handed_in if one.student == "victim")
+        mine = [one for one in handed_in if one.student == attacker]
         begin = time.perf_counter()
-        reports = [work.grade_one(Task(one, SEED, mode)) for one in handed_in.values()]
+        reports = [work.grade_one(Task(one, SEED, mode)) for one in mine]
         seconds = time.perf_counter() - begin
         statuses = {report["status"] for report in reports}
         points = sum(report["points"] or 0 for report in reports)

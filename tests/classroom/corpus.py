@@ -93,6 +93,12 @@ def _tables(name: str) -> list[dict[str, Any]]:
     return [dict(t) for t in catalogue.tables(SUBMISSIONS / f"{name}.toml")["case"]]
 
 
+def attacker(file: Path, folder: Path) -> str:
+    """Return the student whose submission `place` has put somewhere: others may be there, too."""
+    first, *rest = file.relative_to(folder).parts
+    return rest[0] if first == "submitted" and rest else first
+
+
 def place(case: Case, folder: Path) -> Path:
     """Put a submission into a folder of submissions; return its file.
 

@@ -14,10 +14,10 @@ HOSTILE = list(corpus.hostile())
 PARTS, SEED, SECONDS = 24, 20261129, 5.0
 
 
-def graded(case, folder, isolation):
-    exercise = catalogue.find(case.exercise)
-    found = intake.collect(folder, [exercise])
-    return [work.grade_one(Task(one, SEED, isolation)) for one in found if one.student != "victim"]
+def graded(case, folder, attacker, isolation):
+    found = intake.collect(folder, [catalogue.find(case.exercise)])
+    mine = [one for one in found if one.student == attacker]
+    return [work.grade_one(Task(one, SEED, isolation)) for one in mine]
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +36,11 @@ def test_no_attack_of_this_part_succeeds(part, tmp_path, isolation):
         victim.parent.mkdir(parents=True)
         victim.write_text("untouched")
         try:
-            corpus.place(case, folder)
+            file = corpus.place(case, folder)
         except OSError:  # this system, or this user, cannot make such a file
             continue
         with harm.observed(folder) as seen:
-            reports = graded(case, folder, isolation)
+            reports = graded(case, folder, corpus.attacker(file, folder), isolation)
             traces = seen()
         statuses = {report["status"] for report in reports}
         points = sum(report["points"] or 0 for report in reports)
