@@ -8,7 +8,10 @@ import pytest
 
 from tests.classroom import corpus, harm
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+    pytest.mark.usefixtures("port"),
+]
 
 
 def test_nothing_is_seen_where_nothing_happens(tmp_path):
