@@ -134,7 +134,8 @@ def multiple(wrong: Array, right: Array) -> str:
     if wrong.dtype.kind not in "iuf":
         return ""
     exact = wrong.dtype.kind != "f"
-    wrong, right = wrong.astype(np.float64), right.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        wrong, right = wrong.astype(np.float64), right.astype(np.float64)
     if not np.isfinite([wrong, right]).all():
         return ""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
