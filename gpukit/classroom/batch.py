@@ -193,8 +193,12 @@ def _pool(jobs: int) -> futures.ProcessPoolExecutor:
 
 
 def _end_with_the_parent() -> None:
-    """Let a worker end when the one that has started it is killed; Ctrl-C is for that one."""
+    """Let a worker end, and remove its folders, when the one that has started it is killed.
+
+    Ctrl-C is for that one.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
