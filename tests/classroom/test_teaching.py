@@ -32,7 +32,7 @@ def test_the_commands_give_what_the_page_shows(clone, capsys, isolation):
     for command in COMMANDS:
         capsys.readouterr()
         assert cli.main(shlex.split(command)) == 0
-    shown = re.search(r"```text\n(.*?)\n```", AFTERNOON, re.DOTALL)
+    shown = re.search(r"class begin -->\n\n```console\n(.*?)\n```", AFTERNOON, re.DOTALL)
     printed = re.sub("isolation: .*", "isolation: bubblewrap", capsys.readouterr().out)
     assert shown is not None
     assert printed.strip() == shown[1]
