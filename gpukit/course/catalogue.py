@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -242,16 +242,21 @@ def _module(folder: Path, name: str, needed: tuple[str, ...]) -> ModuleType:
     named = f"gpukit_{path.stem}_{path.parent.name}"
     spec = importlib.util.spec_from_file_location(named, path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        exec(_compiled(path.read_text(encoding="utf-8"), str(path)), vars(module))
     except Exception as error:
         raise _damaged(f"{path}: {type(error).__name__}: {error}.") from error
     for wanted in needed:
         if not hasattr(module, wanted):
             raise _damaged(f"{path}: expected it to define {wanted}, got none.")
     return module
+
+
+@functools.cache
+def _compiled(text: str, path: str) -> CodeType:
+    """Compile a file's text: a cache of Python's may hold another of the same second and size."""
+    return compile(text, path, "exec", dont_inherit=True)
 
 
 def root() -> Path:
