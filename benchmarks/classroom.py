@@ -39,6 +39,7 @@ from tests.classroom.corpus import Case
 DOCUMENT = harness.ROOT / "docs" / "security.md"
 RESULT = harness.ROOT / "benchmarks" / "results" / "classroom.json"
 STUDENTS, HOSTILE_PART, EXERCISES, KILLS = 200, 0.1, 8, 3
+HARM = ("undeserved", "other", "traces")
 SECONDS = 5.0  # that an attack may take: some never end
 
 
@@ -80,6 +81,13 @@ def attack(case: Case, mode: str, by_rules: bool) -> dict[str, Any]:
         }
 
 
+def summed(done: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the statuses of attacks by their ids, and the ids of those that did harm."""
+    tried = [one for one in done if "skipped" not in one]
+    harm = {key: [one["id"] for one in tried if one[key]] for key in HARM}
+    return {"statuses": {one["id"]: ", ".join(one["statuses"]) for one in tried}, **harm}
+
+
 def whole(source: str, _entry: str, **_: bool) -> str:
     """Stand in for `rules.kept`: run all of a submission."""
     return source
@@ -96,7 +104,7 @@ def attacks() -> list[dict[str, Any]]:
             for case in corpus.hostile():
                 done.append(attack(case, mode, by_rules))
                 print(mode, by_rules, json.dumps(done[-1]), file=sys.stderr, flush=True)
-            rows.append({"mode": mode, "rules": by_rules, "cases": done})
+            rows.append({"mode": mode, "rules": by_rules, **summed(done)})
     work._exercise = known
     return rows
 
@@ -241,9 +249,8 @@ def tables(record: dict[str, Any]) -> str:
 
 def counts(row: dict[str, Any]) -> list[object]:
     """Return the cells of a mode."""
-    tried = [case for case in row["cases"] if "skipped" not in case]
-    found = [sum(bool(case[key]) for case in tried) for key in ("undeserved", "other", "traces")]
-    return [row["mode"], "yes" if row["rules"] else "no", len(tried), *found]
+    found = [len(row[key]) for key in HARM]
+    return [row["mode"], "yes" if row["rules"] else "no", len(row["statuses"]), *found]
 
 
 def main() -> None:
