@@ -6,7 +6,6 @@ goes on where it was, with the seed it had, and ends with the same files.
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
 import multiprocessing
@@ -22,18 +21,18 @@ from typing import Any
 
 import gpukit
 from gpukit import files
-from gpukit.classroom import work
+from gpukit.classroom import schema, work
 from gpukit.classroom.intake import Submission
-from gpukit.classroom.reports import FOLDER
-from gpukit.classroom.work import Graded, Task
+from gpukit.classroom.reports import FOLDER, Report
+from gpukit.classroom.work import Task
+from gpukit.course import supervisor
 from gpukit.errors import GpukitError, SandboxError
 
 RUN = "run.json"
 ELSEWHERE = "name another folder with --out"
 _CONNECTING = 10  # seconds to reach a scheduler
-_PARENT_DEATH_SIGNAL = 1  # of prctl
 Progress = Callable[[int, int], None]  # how many are done, of how many
-Map = Callable[[Iterable[Task]], Iterator[tuple[Task, Graded]]]
+Map = Callable[[Iterable[Task]], Iterator[tuple[Task, Report]]]
 
 
 class RunError(GpukitError):
@@ -53,7 +52,7 @@ class Run:
 
     def as_json(self) -> str:
         """Return the text of run.json."""
-        known = {"schema": work.SCHEMA, "version": work.VERSION, "gpukit": gpukit.__version__}
+        known = {"schema": schema.NAME, "version": schema.VERSION, "gpukit": gpukit.__version__}
         known |= {"exercises": list(self.exercises), "seed": self.seed, "isolation": self.isolation}
         return json.dumps(known, indent=2) + "\n"
 
@@ -90,7 +89,7 @@ def _before(out: Path) -> dict[str, Any] | None:
         return None
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
-        if known["schema"] == work.SCHEMA and isinstance(known["seed"], int):
+        if known["schema"] == schema.NAME and isinstance(known["seed"], int):
             return dict(known)
     except (ValueError, KeyError, TypeError):
         pass
@@ -134,7 +133,7 @@ def report_file(out: Path, student: str, exercise: str) -> Path:
     return out / FOLDER / student / f"{exercise}.json"
 
 
-def _write(out: Path, report: Graded) -> None:
+def _write(out: Path, report: Report) -> None:
     text = json.dumps(report, indent=2, ensure_ascii=True) + "\n"
     files.write(report_file(out, report["student"], report["exercise"]), text, folders=True)
 
@@ -160,7 +159,7 @@ def processes(jobs: int) -> Iterator[Map]:
     yield lambda tasks: _in_pool(list(tasks), jobs)
 
 
-def _in_pool(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Graded]]:
+def _in_pool(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Report]]:
     """Grade in a pool. Where a worker dies, each of the submissions left has one of its own."""
     left = dict.fromkeys(tasks)
     try:
@@ -178,7 +177,7 @@ def _in_pool(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Graded]]:
             yield task, _alone(task)
 
 
-def _alone(task: Task) -> Graded:
+def _alone(task: Task) -> Report:
     """Grade one submission in a process of its own, which may die."""
     try:
         with _pool(1) as pool:
@@ -199,8 +198,7 @@ def _end_with_the_parent() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
+    supervisor.end_with_the_parent(signal.SIGTERM)
 
 
 # ---- in the workers of Dask ---------------------------------------------------------------------
@@ -226,7 +224,7 @@ def dask(address: str) -> Iterator[Map]:
         ) from None
     with client:
 
-        def mapped(tasks: Iterable[Task]) -> Iterator[tuple[Task, Graded]]:
+        def mapped(tasks: Iterable[Task]) -> Iterator[tuple[Task, Report]]:
             started = {client.submit(work.grade_one, task, pure=False): task for task in tasks}
             for done in distributed.as_completed(started):
                 task = started[done]

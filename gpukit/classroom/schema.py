@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
-VERSION = 1
+NAME, VERSION = "gpukit-grade", 1
 STATUSES = {
     "right": "all cases are right, there are no findings, and every contract is kept",
     "but": "right, but a contract is broken: half of the points",
@@ -43,7 +43,7 @@ def _text(description: str, **more: Any) -> dict[str, Any]:
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "gpukit-grade",
+    "title": NAME,
     "description": "The report of one submission to one exercise, as `gpukit grade` writes it.",
     "type": "object",
     "required": [
@@ -52,7 +52,7 @@ SCHEMA: dict[str, Any] = {
         "counters",
     ],
     "properties": {
-        "schema": {"const": "gpukit-grade"},
+        "schema": {"const": NAME},
         "version": {"const": VERSION, "description": "Grows when a field changes its meaning."},
         "student": _text("The name of the folder that was handed in.", minLength=1),
         "exercise": _text("The name of the exercise.", minLength=1),

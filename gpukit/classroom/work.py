@@ -10,10 +10,9 @@ import atexit
 import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import gpukit
-from gpukit.classroom import rules, similarity
+from gpukit.classroom import reports, rules, schema, similarity
 from gpukit.classroom.intake import Submission
 from gpukit.classroom.sandbox import Sandbox, modes
 from gpukit.course import as_text, attempt, catalogue, grade, progress, runner
@@ -21,9 +20,6 @@ from gpukit.course.catalogue import Exercise
 from gpukit.course.report import Report
 from gpukit.course.warm import Warm
 from gpukit.errors import SandboxError
-
-SCHEMA, VERSION = "gpukit-grade", 1
-Graded = dict[str, Any]  # the report of a submission, as `schema` describes it
 
 
 @dataclass(frozen=True)
@@ -35,15 +31,15 @@ class Task:
     isolation: str
 
 
-def grade_one(task: Task) -> Graded:
+def grade_one(task: Task) -> reports.Report:
     """Return the report of a submission. It is the same for the same task, byte for byte."""
     exercise = replace(_exercise(task.submission.exercise).with_hidden_cases, seed=task.seed)
     report = _report(exercise, task)
     source = task.submission.source.decode("utf-8-sig", "replace")
     points = progress.points(exercise, report.status)
     return {
-        "schema": SCHEMA,
-        "version": VERSION,
+        "schema": schema.NAME,
+        "version": schema.VERSION,
         "student": task.submission.student,
         "exercise": exercise.name,
         "file": task.submission.file,
@@ -64,7 +60,7 @@ def grade_one(task: Task) -> Graded:
     }
 
 
-def failed(task: Task, why: str) -> Graded:
+def failed(task: Task, why: str) -> reports.Report:
     """Return the report of a submission that could not be graded, through no fault of its own."""
     lost = replace(task.submission, source=b"", problem="")
     report = grade_one(replace(task, submission=lost))

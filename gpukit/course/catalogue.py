@@ -13,12 +13,12 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gpukit.course import contracts, workbook
+from gpukit.course import contracts, source, workbook
 from gpukit.course.case import Case
 from gpukit.course.contracts import Contract
 from gpukit.errors import GpukitError
@@ -244,19 +244,13 @@ def _module(folder: Path, name: str, needed: tuple[str, ...]) -> ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     try:
-        exec(_compiled(path.read_text(encoding="utf-8"), str(path)), vars(module))
+        source.execute(path, module)
     except Exception as error:
         raise _damaged(f"{path}: {type(error).__name__}: {error}.") from error
     for wanted in needed:
         if not hasattr(module, wanted):
             raise _damaged(f"{path}: expected it to define {wanted}, got none.")
     return module
-
-
-@functools.cache
-def _compiled(text: str, path: str) -> CodeType:
-    """Compile a file's text: a cache of Python's may hold another of the same second and size."""
-    return compile(text, path, "exec", dont_inherit=True)
 
 
 def root() -> Path:

@@ -31,7 +31,7 @@ from gpukit import standin
 from gpukit.checked import check, process
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
-from gpukit.course import channel, frames, rank_counts, written_files
+from gpukit.course import channel, frames, rank_counts, source, written_files
 from gpukit.course.case import Argument
 from gpukit.course.channel import Channel
 from gpukit.cpu.device_function import DeviceFunction
@@ -53,14 +53,13 @@ _PLACES = ("block", "thread", "index", "shape")
 
 
 def _load(path: str, name: str = "answer") -> ModuleType:
-    """Load a file as a module: its text in UTF-8, as the grader has read it, and no bytecode."""
+    """Load a file as a module: the text that the grader has read."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    text = Path(path).read_text(encoding="utf-8-sig")
-    exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+    source.execute(Path(path), module)
     return module
 
 

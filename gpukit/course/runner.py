@@ -99,6 +99,13 @@ Start = Callable[[dict[str, str]], Any]
 start: Start = Process
 
 
+def environment() -> dict[str, str]:
+    """Return the environment in which a process finds this package, and does not keep output."""
+    package = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+
+
 class Child:
     """A running child process; use it in a `with` statement.
 
@@ -118,13 +125,11 @@ class Child:
         starts: Start | None = None,
     ) -> None:
         self._notice = notice
-        package = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
-        environment["PYTHONIOENCODING"] = "utf-8"  # whatever the terminal knows: we read it
+        own = environment()
+        own["PYTHONIOENCODING"] = "utf-8"  # whatever the terminal knows: we read it
         if driver is not None:  # the launches of host code can be watched on the CPU target only
-            environment["GPUKIT_TARGET"] = "cpu"
-        self._process = (starts or start)(environment)
+            own["GPUKIT_TARGET"] = "cpu"
+        self._process = (starts or start)(own)
         self._inbox: queue.Queue[tuple[dict[str, Any], bytes] | BaseException | None] = (
             queue.Queue()
         )

@@ -41,12 +41,17 @@ def supervise(control: int, run: Callable[[], Any], streams: Iterable[int] = ran
         for end in (ends, begins, control):
             os.close(end)
         os.setsid()
-        _prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        end_with_the_parent(signal.SIGKILL)
         run()
         os._exit(0)
     _let_go(streams)
     status = _wait(copy, control, ends)
     return _end_all(copy, status)
+
+
+def end_with_the_parent(number: int) -> None:
+    """Let this process get a signal when the one that has started it ends. Linux only."""
+    _prctl(_PARENT_DEATH_SIGNAL, number)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gpukit.course import runner
 from gpukit.errors import GpukitError
 
 _LONGEST = 1 << 16  # bytes of one request: the environment, as JSON
@@ -90,7 +91,7 @@ class Warm:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=_environment() if environment is None else environment,
+            env=runner.environment() if environment is None else environment,
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
@@ -126,17 +127,9 @@ class Warm:
             self._process.stderr.close()
 
 
-def _environment() -> dict[str, str]:
-    package = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
-
-
 @contextlib.contextmanager
 def warm() -> Iterator[None]:
     """Start the children of the `with` block from one warm process, where the system can fork."""
-    from gpukit.course import runner
-
     if sys.platform != "linux":
         yield
         return
