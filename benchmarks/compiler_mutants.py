@@ -1,13 +1,15 @@
 """Seed mistakes in compiler, checker and grader, and count how many make a test fail.
 
     python -m benchmarks.compiler_mutants [--count 100] [--seed 16] [--seconds 240] [--workers 1]
+    python -m benchmarks.compiler_mutants --generous [--seconds 240] [--workers 1]
 
 A line of code of gpukit/compiler, the checker's engine or gpukit/course is drawn, then one mistake
 in it (`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the
 first failure, beginning with the tests most likely to cover the file; a test that hangs has failed.
 The JSON keeps the mutants that were killed; the next run tries the others on the remaining tests.
 Mistakes that change nothing are in `mutation/compiler_equivalents.toml` with the reason; another
-mistake is drawn for each.
+mistake is drawn for each. With `--generous` the mistakes are those of `mutation/generous.toml`,
+each of which makes the grader give points away.
 
 With `--coverage FILE` tests that run the changed line come first, which takes seconds instead of
 minutes for most mistakes. `make test` writes the file where pytest-cov is installed, with
@@ -37,12 +39,14 @@ from typing import Any
 
 from benchmarks import harness
 from benchmarks.harness import ROOT
-from benchmarks.mutation import equivalents, python_code
+from benchmarks.mutation import equivalents, listed, python_code
 from benchmarks.mutation.python_code import Mutant
 
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
 SEEDED = ("gpukit/compiler", "gpukit/checked/engine", "gpukit/course")
 RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
+GENEROUS = ROOT / "benchmarks" / "mutation" / "generous.toml"
+GRADER_RESULT = ROOT / "benchmarks" / "results" / "grader_mutants.json"
 # A test that takes longer hangs. This also ends some of the long tests.
 HANGS = ("-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true")
 
@@ -51,7 +55,8 @@ SEMANTICS = "compiler/test_semantics* compiler/test_values* compiler/test_refusa
 PLAIN = "compiler/test_* oracle/test_* safety/test_*"
 CHECKS = "checked/test_check.py checked/test_check_[a-m]* checked/test_counters*"
 CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
-GRADER = "course/test_*"
+GRADER = "course/test_* classroom/test_*"
+CLASSROOM = "classroom/test_* course/test_*"
 GRADED = "exercises/test_*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = (
@@ -69,6 +74,8 @@ LONG = ("watched", "programs", "corpus", "random", "slow")
 FAST = f"not ({' or '.join((*LONG, 'answers', 'browser', 'exhaustive'))})"
 # Answers to the exercises, right and wrong: the grader's whole path.
 ANSWERS = ["tests/exercises", "-m", "answers and not exhaustive"]
+# Attacks on the grader, one at a time, and other long tests of it.
+ATTACKS = ["tests/classroom", "tests/course", "-m", "slow and not exhaustive"]
 MOST_TESTS = 150  # that run a changed line, and are tried before all others
 
 
@@ -78,9 +85,10 @@ def groups(file: str) -> Iterator[list[str]]:
     order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
     if INSTRUMENTED.match(name):
         order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
-    graded = file.startswith("gpukit/course/")
+    of_classes = file.startswith("gpukit/classroom/")
+    graded = of_classes or file.startswith("gpukit/course/")
     if graded:
-        order = [GRADER, GRADED, f"cli/test_* {OTHERS}"]
+        order = [CLASSROOM if of_classes else GRADER, GRADED, f"cli/test_* {OTHERS}"]
     order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
     for patterns in order:
@@ -98,7 +106,7 @@ def groups(file: str) -> Iterator[list[str]]:
         yield [*fresh, *HANGS, "-m", FAST]
     everywhere = ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises"]
     long = [[*everywhere, "-m", f"{mark} and not exhaustive"] for mark in LONG]
-    yield from [ANSWERS, *long] if graded else [*long, ANSWERS]
+    yield from [ATTACKS, ANSWERS, *long] if graded else [*long, ANSWERS]
 
 
 class Coverage:
@@ -236,15 +244,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=240, help="per mistake")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--coverage", type=Path, metavar="FILE", help="tests of each line")
-    parser.add_argument("--json", type=Path, default=RESULT)
+    parser.add_argument("--generous", action="store_true", help="mistakes that give points away")
+    parser.add_argument("--json", type=Path)
     chosen = parser.parse_args(arguments)
-    known = json.loads(chosen.json.read_text())["mutants"] if chosen.json.exists() else []
+    result: Path = chosen.json or (GRADER_RESULT if chosen.generous else RESULT)
+    known = json.loads(result.read_text())["mutants"] if result.exists() else []
     before = {row["id"]: row for row in known if row["outcome"] != "equivalent"}
     asked = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.check_output(asked, cwd=ROOT, text=True).strip()
     same = equivalents.read(EQUIVALENTS)
     rows, todo = {}, []
-    for m in python_code.draw(ROOT, SEEDED, chosen.count, chosen.seed, same):
+    if chosen.generous:
+        mutants = listed.read(GENEROUS, ROOT)
+    else:
+        mutants = python_code.draw(ROOT, SEEDED, chosen.count, chosen.seed, same)
+    for m in mutants:
         row = {"id": m.id, "line": m.line, "operator": m.operator}
         if m.id in same:
             rows[m.id] = row | {"outcome": "equivalent", "by": same[m.id]["reason"]}
@@ -256,7 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def write() -> None:
         record = {"commit": commit, "seed": chosen.seed, "mutants": list(rows.values())}
-        harness.save(chosen.json, record)
+        harness.save(result, record)
 
     with tempfile.TemporaryDirectory() as folder:
         coverage = Coverage(chosen.coverage)

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from benchmarks import compiler_mutants
-from benchmarks.mutation import equivalents, python_code
+from benchmarks.mutation import equivalents, listed, python_code
 
 # Source and mutants, by operator.
 MUTANTS = {
@@ -72,6 +72,14 @@ def test_an_equivalent_mutant_is_replaced_by_another(drawn):
 
 def test_every_equivalent_mutant_has_a_reason():
     assert all(e["reason"] for e in equivalents.read(compiler_mutants.EQUIVALENTS).values())
+
+
+def test_every_mistake_that_gives_points_away_can_still_be_made():
+    mutants = listed.read(compiler_mutants.GENEROUS, compiler_mutants.ROOT)
+    assert len({mutant.id for mutant in mutants}) == len(mutants) >= 50
+    for mutant in mutants:
+        text = (compiler_mutants.ROOT / mutant.file).read_text()
+        assert ast.dump(ast.parse(mutant.put_into(text))) != ast.dump(ast.parse(text))
 
 
 @pytest.mark.parametrize(("code", "outcome"), [(0, "survived"), (1, "killed"), (None, "survived")])
