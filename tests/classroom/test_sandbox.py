@@ -124,6 +124,26 @@ def test_the_kernels_doors_are_closed(sandbox, call):
     assert attempted(sandbox, call) == "got -1"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.chmod(__file__, 0o777)",
+        "os.utime(__file__)",
+        "os.truncate(__file__, 0)",
+        "os.setxattr(__file__, 'user.x', b'')",
+        "os.chown(__file__, os.getuid(), -1)",
+        "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
+        "os.sched_setaffinity(os.getppid(), {0})",
+    ],
+)
+def test_neither_a_file_nor_another_process_can_be_changed(sandbox, change):
+    assert attempted(sandbox, change) == "PermissionError"
+
+
+def test_other_users_cannot_look_at_the_answers(sandbox):
+    assert sandbox.box.stat().st_mode & 0o007 == 0
+
+
 def test_no_memory_without_limit_can_be_had(sandbox):
     assert attempted(sandbox, "bytearray(16 << 30)") == "MemoryError"
     assert attempted(sandbox, "os.memfd_create('x')") == "PermissionError"
@@ -154,6 +174,13 @@ def test_without_a_way_to_isolate_nothing_is_graded(monkeypatch):
     )
     with pytest.raises(SandboxError, match=r"bubblewrap: it is not there\. Fix\."):
         modes.find()
+
+
+@pytest.mark.parametrize("name", ["", "none"])
+def test_submissions_run_on_linux_only(name, monkeypatch):
+    monkeypatch.setattr(modes.sys, "platform", "darwin")
+    with pytest.raises(SandboxError, match="run on Linux only"):
+        modes.find(name)
 
 
 def test_an_unknown_mode_is_refused():

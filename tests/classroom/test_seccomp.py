@@ -49,12 +49,12 @@ def test_the_numbers_are_those_of_the_kernels_headers(column):
     if not HEADERS[column].exists():
         pytest.skip(f"needs {HEADERS[column]}: install linux-libc-dev")
     text = HEADERS[column].read_text()
-    known = {name: int(n) for name, n in re.findall(r"#define __NR3?_(?:64_)?(\w+) +(\d+)", text)}
-    known |= {"clone": known.get("clone"), "tgkill": known.get("tgkill")}
+    known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+) +(\d+)", text)}
     table = {name: numbers[column] for name, numbers in seccomp._DENIED.items()}
     table |= {"clone": seccomp._CLONE[column], "clone3": seccomp._CLONE3[column]}
-    table |= {"tgkill": seccomp._TGKILL[column]}
+    table |= {"tgkill": seccomp._TGKILL[column], "prlimit64": seccomp._PRLIMIT64[column]}
     later = {"memfd_secret", "mount_setattr", "process_madvise"}  # than some headers
+    later |= {"fchmodat2", "setxattrat", "removexattrat", "file_setattr"}
     assert {n: k for n, k in table.items() if n in known or n not in later} == {
         n: known.get(n) for n in table if n in known or n not in later
     }
@@ -84,6 +84,12 @@ def test_a_process_may_signal_its_own_threads_alone(machine, verdict):
     tgkill = seccomp._TGKILL[MACHINES[machine]]
     assert verdict(tgkill, PID) == ALLOWED
     assert verdict(tgkill, PID + 1) == DENIED
+
+
+def test_a_process_may_limit_itself_alone(machine, verdict):
+    prlimit64 = seccomp._PRLIMIT64[MACHINES[machine]]
+    assert verdict(prlimit64, 0) == ALLOWED
+    assert verdict(prlimit64, PID) == DENIED
 
 
 def test_calls_of_another_architecture_end_the_process(machine):

@@ -7,6 +7,7 @@ it from inside (limits, `landlock`, `seccomp`), before it reads the submission.
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +32,10 @@ class Sandbox:
         self.mode = mode
         self._boxes = tempfile.TemporaryDirectory(prefix="gpukit-", ignore_cleanup_errors=True)
         self.box = Path(self._boxes.name).resolve()
-        self.box.chmod(0o755)
+        self._confinement = modes.confinement(mode, self.box)
+        if (user := self._confinement.user) is not None:
+            os.chown(self.box, -1, user)  # a user of its own, so that no other answer looks into it
+            self.box.chmod(0o750)
         self._warm: Warm | None = None
 
     def __enter__(self) -> Sandbox:
@@ -77,7 +81,7 @@ class Sandbox:
         raise AssertionError
 
     def _started(self) -> Warm:
-        confinement = json.dumps(asdict(modes.confinement(self.mode, self.box)))
+        confinement = json.dumps(asdict(self._confinement))
         return Warm(
             modes.command(self.mode, self.box),
             "gpukit.classroom.sandbox.inside",

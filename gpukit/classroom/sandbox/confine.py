@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from dataclasses import dataclass
 
 from gpukit.classroom.sandbox import landlock, seccomp
@@ -33,6 +32,8 @@ class Confinement:
 
     def apply(self) -> None:
         """Confine this process from now on; raise OSError where anything is refused."""
+        import resource  # which Windows does not have, where `gpukit doctor` asks for the modes
+
         os.closerange(3, 1 << 16)
         for limit, value in (
             (resource.RLIMIT_AS, self.memory),

@@ -49,6 +49,11 @@ def every() -> list[Mode]:
 
 def find(name: str = "") -> Mode:
     """Return the mode called `name`, or the strongest that works; raise SandboxError."""
+    if sys.platform != "linux":
+        raise SandboxError(
+            f"submissions run on Linux only, and this is {platform.system()}. Use a container, or "
+            "WSL 2 on Windows."
+        )
     if name == NONE:
         return Mode(NONE)
     known = every()
@@ -116,14 +121,19 @@ def _landlock() -> Mode:
     if sys.platform != "linux" or landlock.version() == 0:
         return Mode("landlock", "the kernel has no Landlock", "It needs Linux 5.13 or later.")
     if seccomp.column() is None:
-        what = f"gpukit has no seccomp filter for {platform.machine()}"
-        return Mode("landlock", what, "Install bubblewrap instead.")
+        return Mode("landlock", _no_filter(), "Install bubblewrap instead.")
     return Mode("landlock")
+
+
+def _no_filter() -> str:
+    return f"gpukit has no seccomp filter for {platform.machine()}"
 
 
 def _user() -> Mode:
     if sys.platform != "linux" or os.geteuid() != 0:
         return Mode("user", "only root can run processes as another user", "Install bubblewrap.")
+    if seccomp.column() is None:
+        return Mode("user", _no_filter(), "Install bubblewrap.")
     hidden = next((p for p in visible.python() if not _is_for_all(p)), None)
     if hidden is not None:
         what = f"other users may not read {hidden}, which Python needs"

@@ -33,6 +33,34 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "process_madvise": (440, 440),
     "kcmp": (312, 272),
     "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    # files by their names, which Landlock does not stop: owner, permissions, times, attributes
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    "truncate": (76, 45),  # before Linux 6.2
     # network
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -102,7 +130,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "migrate_pages": (256, 238),
     "vmsplice": (278, 75),
 }
-_CLONE, _CLONE3, _TGKILL = (56, 220), (435, 435), (234, 131)
+_CLONE, _CLONE3, _TGKILL, _PRLIMIT64 = (56, 220), (435, 435), (234, 131), (302, 261)
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
 _X32 = 0x40000000  # the bit of the numbers of the x32 calls, which a x86-64 kernel takes as well
 
@@ -143,14 +171,24 @@ def program(machine: str, pid: int) -> list[Instruction]:
         (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
     ]
-    itself_only = [
-        (_JUMP_EQUAL, 0, 4, _TGKILL[which]),
+    return [
+        *rules,
+        *threads_only,
+        *_only(_TGKILL[which], pid),
+        *_only(_PRLIMIT64[which], 0),  # 0 is the process that calls
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+def _only(number: int, argument: int) -> list[Instruction]:
+    """Return what allows a call with one first argument only."""
+    return [
+        (_JUMP_EQUAL, 0, 4, number),
         (_LOAD, 0, 0, _ARGUMENT),
-        (_JUMP_EQUAL, 1, 0, pid),
+        (_JUMP_EQUAL, 1, 0, argument),
         (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
     ]
-    return [*rules, *threads_only, *itself_only, (_RETURN, 0, 0, _ALLOW)]
 
 
 def apply() -> None:

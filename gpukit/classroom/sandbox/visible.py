@@ -7,8 +7,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from gpukit.classroom import chosen
 from gpukit.compiler import cache_folder
-from gpukit.course import catalogue
 
 ROOT = Path(__file__).resolve().parents[3]  # the folder that gpukit is imported from
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
@@ -41,7 +41,7 @@ def system() -> list[str]:
 
 def drivers() -> list[str]:
     """Return the files that call host code: all that an answer's process sees of an exercise."""
-    every = (exercise.driver for exercise in catalogue.every())
+    every = (exercise.driver for exercise in chosen.known())
     return [str(driver.resolve()) for driver in every if driver is not None]
 
 
