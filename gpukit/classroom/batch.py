@@ -143,9 +143,12 @@ def _is_done(out: Path, run: Run, submission: Submission) -> bool:
     try:
         file = report_file(out, submission.student, submission.exercise)
         report = json.loads(file.read_text(encoding="utf-8"))
-        known = report["sha256"], report["file"], report["seed"], report["gpukit"]
-        same = known == (submission.sha256, submission.file, run.seed, gpukit.__version__)
-        return bool(same and report["status"] != "infra" and report["isolation"] == run.isolation)
+        known = report["sha256"], report["file"], report["exercise_sha256"]
+        exercise = work.exercise_sha256(submission.exercise)
+        same = known == (submission.sha256, submission.file, exercise)
+        by = report["seed"], report["gpukit"], report["isolation"]
+        same = same and by == (run.seed, gpukit.__version__, run.isolation)
+        return same and report["status"] != "infra"
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from gpukit.errors import GpukitError
 
 NOTEBOOK_LIMIT = 32 * 1024 * 1024
 _MOST_FILES, _DEEPEST = 2000, 8  # of one student, below their folder
+# What Moodle makes beside a student's folder of files, of text that was typed into a form.
+_MOODLE_TEXT = re.compile(r".+_assignsubmission_onlinetext_?")
 _SKIPPED = {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git"}
 
 
@@ -63,7 +66,8 @@ def students(folder: Path) -> list[Path]:
         )
     inner = folder / "submitted"  # of nbgrader's course
     found = sorted((inner if inner.is_dir() else folder).iterdir())
-    names = [f for f in found if f.is_dir() and f.name not in _SKIPPED and f.name[0] != "."]
+    folders = (f for f in found if f.is_dir() and f.name not in _SKIPPED and f.name[0] != ".")
+    names = [folder for folder in folders if not _MOODLE_TEXT.fullmatch(folder.name)]
     if not names:
         raise IntakeError(
             f"{folder}: expected one folder per student, got none. Put the files of each student "
@@ -75,10 +79,14 @@ def students(folder: Path) -> list[Path]:
 def collect(folder: Path, exercises: Sequence[Exercise]) -> list[Submission]:
     """Return what each student has handed in for each exercise, students in order of their names.
 
-    Of several exercises only those count that somebody has handed in.
+    Of several exercises only those count that somebody has attempted, or at least handed in: a
+    workbook holds the starters of many.
     """
     every = [s for place in students(folder) for s in _Student(folder, place).answers(exercises)]
-    names = {s.exercise for s in every if s.is_answer}
+    by_name = {exercise.name: exercise for exercise in exercises}
+    handed_in = [s for s in every if s.is_answer]
+    names = {s.exercise for s in handed_in if s.problem or _is_attempt(s, by_name[s.exercise])}
+    names = names or {s.exercise for s in handed_in}
     if not names:
         known = exercises[0].name
         raise IntakeError(
@@ -91,6 +99,11 @@ def collect(folder: Path, exercises: Sequence[Exercise]) -> list[Submission]:
 def answers(place: Path, exercises: Sequence[Exercise]) -> list[Submission]:
     """Return what the student whose folder this is has handed in for each exercise."""
     return [*_Student(place.parent, place).answers(exercises)]
+
+
+def _is_attempt(submission: Submission, exercise: Exercise) -> bool:
+    text = submission.source.decode("utf-8-sig", "replace")
+    return cells.is_attempted(exercise, text)
 
 
 class _Student:

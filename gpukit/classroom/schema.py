@@ -60,6 +60,7 @@ SCHEMA: dict[str, Any] = {
         "sha256": _text(
             "Of the file as handed in; empty if nothing was.", pattern="^([0-9a-f]{64})?$"
         ),
+        "exercise_sha256": _text("Of the files of the exercise.", pattern="^[0-9a-f]{64}$"),
         "status": {
             "enum": list(STATUSES),
             "description": "; ".join(f"{name}: {what}" for name, what in STATUSES.items()) + ".",
@@ -88,7 +89,7 @@ SCHEMA: dict[str, Any] = {
         },
         "printed": _text("What the submission printed, cut off where it is long."),
         "seed": {"type": "integer", "description": "The inputs are drawn from it."},
-        "isolation": _text("The sandbox that the submission ran in; empty if it did not run."),
+        "isolation": _text("The mode of isolation of the run."),
         "gpukit": _text("The version that graded."),
         "fingerprint": _text("Of the normalised code; empty if there is none.", pattern=_HEX),
         "shingles": {

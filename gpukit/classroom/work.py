@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import gpukit
-from gpukit.classroom import reports, rules, schema, similarity
+from gpukit.classroom import chosen, reports, rules, schema, similarity
 from gpukit.classroom.intake import Submission
 from gpukit.classroom.sandbox import Sandbox, modes
 from gpukit.course import as_text, attempt, catalogue, grade, progress, runner
@@ -44,6 +44,7 @@ def grade_one(task: Task) -> reports.Report:
         "exercise": exercise.name,
         "file": task.submission.file,
         "sha256": task.submission.sha256,
+        "exercise_sha256": exercise_sha256(exercise.name),
         "status": report.status,
         "points": None if report.status == "infra" else points,
         "of": exercise.points,
@@ -105,7 +106,16 @@ def _report(exercise: Exercise, task: Task) -> Report:
         return refused("infra", f"gpukit could not grade this: {said}")
 
 
-_exercise = functools.cache(catalogue.find)
+@functools.cache
+def _exercise(name: str) -> Exercise:
+    """Return an exercise of the course around this place, else of the book."""
+    return catalogue.find(name, chosen.known())
+
+
+@functools.cache
+def exercise_sha256(name: str) -> str:
+    """Return the checksum of an exercise."""
+    return _exercise(name).sha256
 
 
 @functools.cache

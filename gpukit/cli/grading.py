@@ -20,14 +20,14 @@ def grade(arguments: argparse.Namespace) -> int:
     from gpukit.classroom.sandbox import modes
 
     mode = modes.find(arguments.isolation)  # first: without one nothing is even read
-    from gpukit.classroom import batch, gradebook, intake, roster
+    from gpukit.classroom import batch, chosen, gradebook, intake, roster
     from gpukit.course import catalogue
 
     folder, out = Path(arguments.folder).expanduser(), Path(arguments.out).expanduser()
     people = Path(arguments.roster).expanduser() if arguments.roster else None
     if people:
         roster.read(people)  # a bad one is named before anything is graded
-    named = [catalogue.find(name) for name in arguments.exercise]
+    named = chosen.named(arguments.exercise)
     submissions = intake.collect(folder, named or catalogue.every())
     exercises = tuple(dict.fromkeys(s.exercise for s in submissions))
     run = batch.begin(out, exercises, mode.name, arguments.seed)

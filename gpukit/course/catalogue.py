@@ -6,6 +6,7 @@ import ast
 import contextlib
 import difflib
 import functools
+import hashlib
 import importlib.util
 import os
 import sys
@@ -143,6 +144,13 @@ class Exercise:
         if self.released:
             return ()
         return tuple(tables(_there(self.folder, MISTAKES)).get("mistake", ()))
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of the files in its folder, which changes when one of them does."""
+        files = [file for name in (*FILES, DRIVER) if (file := self.folder / name).exists()]
+        parts = (part for file in files for part in (file.name.encode(), file.read_bytes()))
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     @property
     def with_hidden_cases(self) -> Exercise:

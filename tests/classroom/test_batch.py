@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,6 +92,18 @@ def test_a_changed_file_is_graded_again(tmp_path, run):
     batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
     batch.grade(tmp_path / "out", run, [submission("ann", WRONG)], mapped)
     assert [task.submission.source for task in given] == [RIGHT, WRONG]
+
+
+def test_a_changed_exercise_is_graded_again(tmp_path, run, monkeypatch):
+    mapped, given = in_turn()
+    batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
+    changed = tmp_path / "exercises" / "01_maps" / "zip_add"
+    shutil.copytree(ZIP_ADD.folder, changed)
+    with (changed / "cases.py").open("a") as file:
+        file.write("# another bound\n")
+    monkeypatch.setattr(work, "exercise_sha256", lambda _: catalogue.read(changed).sha256)
+    assert batch.grade(tmp_path / "out", run, [submission("ann")], mapped) == 1
+    assert len(given) == 2
 
 
 def test_what_gpukit_itself_could_not_grade_is_tried_again_in_the_next_run(tmp_path, run):

@@ -92,6 +92,27 @@ def test_of_several_answers_none_is_chosen(tmp_path):
     assert found.source == b""
 
 
+def test_an_exercise_of_which_there_are_only_starters_is_left_out(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    write(tmp_path, "ann/relu.py", RELU.starter.read_text())
+    cell = f"%%exercise relu\n{RELU.starter.read_text()}"
+    write(tmp_path, "bob/lesson.ipynb", notebook(cell))
+    write(tmp_path, "bob/zip_add.py", ZIP_ADD.starter.read_text())
+    found = intake.collect(tmp_path, [ZIP_ADD, RELU])
+    assert [(s.student, s.exercise) for s in found] == [("ann", "zip_add"), ("bob", "zip_add")]
+
+
+def test_starters_are_listed_where_nobody_has_attempted_anything(tmp_path):
+    write(tmp_path, "ann/zip_add.py", ZIP_ADD.starter.read_text())
+    assert the_answer(tmp_path, [ZIP_ADD, RELU]).exercise == "zip_add"
+
+
+def test_moodles_folders_of_typed_text_are_no_students(tmp_path):
+    write(tmp_path, "Ann A_7_assignsubmission_file_/zip_add.py")
+    write(tmp_path, "Ann A_7_assignsubmission_onlinetext_/onlinetext.html", "<p>done</p>")
+    assert the_answer(tmp_path).student == "Ann A_7_assignsubmission_file_"
+
+
 def test_somebody_who_hands_in_nothing_is_listed(tmp_path):
     write(tmp_path, "ann/zip_add.py")
     write(tmp_path, "bob/readme.txt", "sorry")
