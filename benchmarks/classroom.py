@@ -2,6 +2,7 @@
 
     python -m benchmarks.classroom                   tables: attacks, honest answers, a batch
     python -m benchmarks.classroom --only attacks    one of them; also: honest, batch, frames
+    python -m benchmarks.classroom --mode landlock   attacks in one mode of isolation
     python -m benchmarks.classroom --write           the same into docs/security.md, and as JSON
 
 Attacks are graded in each mode of isolation that this machine allows, twice: with the rules, and
@@ -93,12 +94,12 @@ def whole(source: str, _entry: str, **_: bool) -> str:
     return source
 
 
-def attacks() -> list[dict[str, Any]]:
-    """Grade all attacks, in each mode, with the rules and without."""
+def attacks(only: str | None = None) -> list[dict[str, Any]]:
+    """Grade all attacks, in one mode or in each, with the rules and without."""
     rows: list[dict[str, Any]] = []
     known = work._exercise
     work._exercise = lambda name: dataclasses.replace(known(name), seconds=SECONDS)
-    for mode in (m.name for m in modes.every() if m.is_available):
+    for mode in [only] if only else [m.name for m in modes.every() if m.is_available]:
         for by_rules in (True, False):
             done = []
             for case in corpus.hostile():
@@ -131,7 +132,8 @@ def honest() -> list[dict[str, Any]]:
 def classroom(folder: Path) -> dict[str, int]:
     """Write a class of 200, a tenth of it hostile; return the points that honest ones deserve."""
     draw = random.Random(SEED)
-    plain = [c for c in corpus.honest() if not (c.path or c.notebook or c.recipe)]
+    honest = (c for c in corpus.honest() if not (c.path or c.notebook or c.recipe))
+    plain = [case for case in honest if case.source.suffix == ".py"]
     common = [name for name, _ in Counter(c.exercise for c in plain).most_common(EXERCISES)]
     right = [c for c in plain if c.exercise in common]
     hostile = [
@@ -253,25 +255,35 @@ def counts(row: dict[str, Any]) -> list[object]:
     return [row["mode"], "yes" if row["rules"] else "no", len(row["statuses"]), *found]
 
 
+def _order(row: dict[str, Any]) -> tuple[int, bool]:
+    """Return the place of a row in the table: by strength of the mode, with the rules first."""
+    return [m.name for m in modes.every()].index(row["mode"]), not row["rules"]
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parts = ("attacks", "honest", "batch", "frames", "submissions")
     parser.add_argument("--only", choices=parts)
+    parser.add_argument("--mode", help="of isolation: grade attacks in this one only")
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--submissions", type=int, default=10_000)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     measures: dict[str, Any] = {
-        "attacks": attacks,
+        "attacks": lambda: attacks(options.mode),
         "honest": honest,
         "batch": batch,
         "frames": lambda: classroom_fuzz.frames(options.frames),
         "submissions": lambda: classroom_fuzz.submissions(options.submissions),
     }
-    wanted = [options.only] if options.only else list(parts)
-    record = json.loads(RESULT.read_text()) if options.only and RESULT.exists() else {}
-    record |= {name: measures[name]() for name in wanted}
+    only = "attacks" if options.mode else options.only
+    new = {name: measures[name]() for name in ([only] if only else parts)}
+    record = json.loads(RESULT.read_text()) if only and RESULT.exists() else {}
+    if options.mode:
+        others = (row for row in record.get("attacks", ()) if row["mode"] != options.mode)
+        new["attacks"] = sorted([*others, *new["attacks"]], key=_order)
+    record |= new
     text = tables(record)
     print(text)
     if options.write:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import itertools
 import sys
 from pathlib import Path
 
@@ -24,7 +24,13 @@ def read(path: Path, root: Path) -> list[Mutant]:
 def _mutant(root: Path, entry: dict[str, str]) -> Mutant:
     text = (root / entry["file"]).read_text(encoding="utf-8")
     old, new = (t.splitlines(keepends=True) for t in (text, edits.edited(text, entry["edit"])))
-    first = len(os.path.commonprefix([old, new]))
-    same = len(os.path.commonprefix([old[first:][::-1], new[first:][::-1]]))
+    first = _common(old, new)
+    same = _common(old[first:][::-1], new[first:][::-1])
     before, after = ("".join(lines[first : len(lines) - same]) for lines in (old, new))
     return Mutant(entry["file"], first + 1, entry["gives"], before, after)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return how many lines are the same at the beginning of two texts."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
