@@ -21,8 +21,8 @@ REQUIREMENT = f"gpukit=={gpukit.__version__}"
 SOURCE = """\
 Where no package index has it, make its wheel in your copy of gpukit
 (`python -m pip wheel --no-deps .`) and put it {place}."""
-# Compiles the checker, so that the first submission need not wait.
-WARM_UP = 'python -c "from gpukit.checked.engine import entries; entries.compile_all()"'
+# Compiles the checker and what a warm process compiles, so that a submission need not wait.
+WARM_UP = 'python -c "from gpukit.course import warming; warming.warm_up()"'
 _MODE = {False: 0o100644, True: 0o100755}
 _MARKS = """\
 {warning}
