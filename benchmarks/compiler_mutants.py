@@ -79,6 +79,21 @@ OF_GRADER = ("gpukit/classroom/", "gpukit/course/")
 # Long tests of the grader: of the sandbox, of a run, then all others, among them attacks.
 ATTACKS = [f"tests/classroom/test_{name}.py" for name in ("sandbox", "batch", "machine")]
 ATTACKS += ["tests/classroom", "tests/course", "-m", "slow and not exhaustive"]
+# The first tests for a mistake in a file of the grader, where they bear another name than it.
+NEAREST = {
+    "__init__": "classroom/test_sandbox.py",
+    "allowed": "classroom/test_rules.py classroom/test_attacks.py",
+    "base": "classroom/test_export.py",
+    "child": "course/test_grade*",
+    "confine": "classroom/test_sandbox.py",
+    "contracts": "course/test_grade*",
+    "launches": "course/test_grade*",
+    "modes": "classroom/test_sandbox.py",
+    "rules": "classroom/test_rules.py classroom/test_attacks.py",
+    "stages": "course/test_grade*",
+    "visible": "classroom/test_sandbox.py",
+    "work": "classroom/test_batch.py cli/test_grade_command.py classroom/test_attacks.py",
+}
 MOST_TESTS = 150  # that run a changed line, and are tried before all others
 
 
@@ -93,13 +108,10 @@ def groups(file: str) -> Iterator[list[str]]:
         order = [CLASSROOM if of_classes else GRADER, GRADED, f"cli/test_* {OTHERS}"]
     order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
+    if graded and (near := [*_files(NEAREST.get(name, f"*/test_{name}*"))]):
+        yield [*near, "-m", "not exhaustive"]
     for patterns in order:
-        found = [
-            str(f.relative_to(ROOT))
-            for p in patterns.split()
-            for f in sorted((ROOT / "tests").glob(p))
-            if f.suffix == ".py"
-        ]
+        found = [*_files(patterns)]
         late = [f for f in found if f.endswith(SLOW_FILES)] if patterns != OTHERS else []
         fresh = [f for f in dict.fromkeys(found) if f not in seen and f not in late]
         seen.update(fresh)
@@ -109,6 +121,14 @@ def groups(file: str) -> Iterator[list[str]]:
     everywhere = ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises"]
     long = [[*everywhere, "-m", f"{mark} and not exhaustive"] for mark in LONG]
     yield from [ATTACKS, ANSWERS, *long] if graded else [*long, ANSWERS]
+
+
+def _files(patterns: str) -> Iterator[str]:
+    """Yield the files of tests that patterns match, in their order."""
+    for pattern in patterns.split():
+        for file in sorted((ROOT / "tests").glob(pattern)):
+            if file.suffix == ".py":
+                yield str(file.relative_to(ROOT))
 
 
 class Coverage:
