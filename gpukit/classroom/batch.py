@@ -9,15 +9,15 @@ from __future__ import annotations
 import importlib
 import json
 import multiprocessing
+import os
 import secrets
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import gpukit
 from gpukit import files
@@ -197,10 +197,15 @@ def _pool(jobs: int) -> futures.ProcessPoolExecutor:
 def _end_with_the_parent() -> None:
     """Let a worker end, and remove its folders, when the one that has started it is killed.
 
-    Ctrl-C is for that one.
+    Ctrl-C is for that one. The executor would take SystemExit for an error of the submission.
     """
+
+    def leave(*_: object) -> NoReturn:
+        work.end()
+        os._exit(0)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, leave)
     supervisor.end_with_the_parent(signal.SIGTERM)
 
 

@@ -1,12 +1,13 @@
 """Grade one submission: a pure function of its bytes, the exercise and a seed, run in a sandbox.
 
-A worker process calls `grade` for one submission after another. It keeps a sandbox, and a warm
-process for what is trusted: the edited solutions that explain a mistake.
+A worker process calls `grade_one` for one submission after another. It keeps a sandbox, and a warm
+process for what is trusted: the edited solutions that explain a mistake. `end` ends both.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -118,12 +119,21 @@ def exercise_sha256(name: str) -> str:
     return _exercise(name).sha256
 
 
+_kept = contextlib.ExitStack()
+
+
+def end() -> None:
+    """End the processes that are kept between submissions, as the end of this process does."""
+    _kept.close()
+
+
+atexit.register(end)
+
+
 @functools.cache
 def _sandbox(isolation: str) -> Sandbox:
     """Return this process's sandbox of a mode."""
-    sandbox = Sandbox(modes.find(isolation))
-    atexit.register(sandbox.end)
-    return sandbox
+    return _kept.enter_context(Sandbox(modes.find(isolation)))
 
 
 @functools.cache
@@ -143,5 +153,5 @@ def _prepare(name: str) -> None:
 def _trusted() -> Warm:
     """Return this process's warm process for programs of the project's own."""
     warm = Warm()
-    atexit.register(warm.end)
+    _kept.callback(warm.end)
     return warm

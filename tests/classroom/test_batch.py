@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,6 +160,26 @@ def test_a_fault_of_the_grader_is_no_grade(monkeypatch, isolation):
     assert found["why"] == "gpukit could not grade this: ZeroDivisionError: here"
 
 
+def alive():
+    """Return the processes that have not ended, as ids and times of start."""
+    return {each for each, _ in processes()}
+
+
+def processes():
+    """Yield each process, as its id and its time of start, and the id of its parent."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if fields[0] != "Z":
+                yield (int(stat.parent.name), fields[19]), int(fields[1])
+
+
+def below(pid):
+    """Return the processes that a process has started, and those that they have."""
+    children = {each for each, parent in processes() if parent == pid}
+    return children.union(*(below(child) for child, _ in children))
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path, isolation):
     for number in range(6):
@@ -175,7 +196,12 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path, isolation):
             assert going.poll() is None
             time.sleep(0.05)
         if killed:
+            started = below(going.pid)
             going.send_signal(signal.SIGKILL)
+            until = time.monotonic() + 60
+            while time.monotonic() < until and started & alive():
+                time.sleep(0.1)
+            assert not started & alive()
         going.wait(120)
         return content(out)
 
@@ -193,17 +219,11 @@ def test_a_worker_that_dies_loses_no_submission(tmp_path, isolation, monkeypatch
         found = {}
         for task, made in mapped(tasks):
             if not found:  # end one of the two workers, as the kernel does without memory
-                workers = _children(os.getpid())
+                lines = {pid: Path(f"/proc/{pid}/cmdline") for pid, _ in below(os.getpid())}
+                workers = [pid for pid, line in lines.items() if "spawn_main" in line.read_text()]
                 os.kill(workers[0], signal.SIGKILL)
             found[task.submission.student] = made["status"]
     assert found == dict.fromkeys("abcd", "right")
-
-
-def _children(pid):
-    """Return the worker processes that a process has started."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    lines = {int(n): Path(f"/proc/{n}/cmdline").read_text() for n in text.split()}
-    return [n for n, line in lines.items() if "spawn_main" in line]
 
 
 def test_each_student_has_a_report_for_each_exercise(tmp_path, run, isolation):
