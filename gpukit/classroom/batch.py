@@ -43,21 +43,29 @@ class RunError(GpukitError):
 class Run:
     """What holds for all submissions of a run, and stands in run.json.
 
-    `seed` is what the inputs of all cases are drawn from.
+    `seed` is what the inputs of all cases are drawn from. Reports of other students and exercises,
+    from an earlier run in the same folder, do not count.
     """
 
     exercises: tuple[str, ...]
     seed: int
     isolation: str
+    students: tuple[str, ...] = ()
 
     def as_json(self) -> str:
         """Return the text of run.json."""
         known = {"schema": schema.NAME, "version": schema.VERSION, "gpukit": gpukit.__version__}
         known |= {"exercises": list(self.exercises), "seed": self.seed, "isolation": self.isolation}
-        return json.dumps(known, indent=2) + "\n"
+        return json.dumps({**known, "students": list(self.students)}, indent=2) + "\n"
 
 
-def begin(out: Path, exercises: tuple[str, ...], isolation: str, seed: int | None) -> Run:
+def begin(
+    out: Path,
+    exercises: tuple[str, ...],
+    isolation: str,
+    seed: int | None,
+    students: tuple[str, ...] = (),
+) -> Run:
     """Begin a run in the folder `out`, or go on with the one that is there.
 
     A seed that is not given is that of the run before, else a new one that nobody can know.
@@ -73,7 +81,7 @@ def begin(out: Path, exercises: tuple[str, ...], isolation: str, seed: int | Non
         seed = known
     if seed is None:
         seed = secrets.randbits(32)
-    run = Run(exercises, seed, isolation)
+    run = Run(exercises, seed, isolation, students)
     files.write(out / RUN, run.as_json(), ELSEWHERE, folders=True)
     return run
 

@@ -61,8 +61,9 @@ class Submission:
 def students(folder: Path) -> list[Path]:
     """Return the folder of each student, or raise IntakeError."""
     if not folder.is_dir():
+        what = "a file" if folder.exists() else "which does not exist"
         raise IntakeError(
-            f"gpukit grade: expected a folder with one folder per student, got {folder}."
+            f"gpukit grade: expected a folder with one folder per student, got {folder}, {what}."
         )
     inner = folder / "submitted"  # of nbgrader's course
     found = sorted((inner if inner.is_dir() else folder).iterdir())
@@ -76,11 +77,13 @@ def students(folder: Path) -> list[Path]:
     return names
 
 
-def collect(folder: Path, exercises: Sequence[Exercise]) -> list[Submission]:
+def collect(
+    folder: Path, exercises: Sequence[Exercise], *, all_count: bool = False
+) -> list[Submission]:
     """Return what each student has handed in for each exercise, students in order of their names.
 
-    Of several exercises only those count that somebody has attempted, or at least handed in: a
-    workbook holds the starters of many.
+    Unless `all_count`, of several exercises only those do that somebody has attempted, or at least
+    handed in: a workbook holds the starters of many.
     """
     every = [s for place in students(folder) for s in _Student(folder, place).answers(exercises)]
     by_name = {exercise.name: exercise for exercise in exercises}
@@ -93,7 +96,7 @@ def collect(folder: Path, exercises: Sequence[Exercise]) -> list[Submission]:
             f"{folder}: expected answers to exercises, found none. A file is called {known}.py, or "
             f"{ANSWER} in a folder {known}; a notebook's cell begins with %%exercise {known}."
         )
-    return [s for s in every if s.exercise in names or len(exercises) == 1]
+    return [s for s in every if all_count or s.exercise in names or len(exercises) == 1]
 
 
 def answers(place: Path, exercises: Sequence[Exercise]) -> list[Submission]:

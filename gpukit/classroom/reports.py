@@ -14,6 +14,7 @@ from gpukit.classroom import escape, schema
 
 Report = dict[str, Any]
 FOLDER = "reports"
+_OF_RUN = ("students", "exercises")
 # What a status is called on a page, where its own name is no phrase.
 _PHRASES = {
     "but": "almost right",
@@ -132,14 +133,20 @@ def cause(report: Report) -> str:
 
 
 def read(out: Path) -> Graded:
-    """Read the reports in the folder of a run. A damaged one is listed, and is never a zero."""
+    """Read the reports in the folder of a run. A damaged one is listed, and is never a zero.
+
+    Those of students and exercises that the run does not name are left out.
+    """
     found: dict[tuple[str, str], Report] = {}
     damaged: list[Damaged] = []
     unread: list[str] = []
     folders: dict[str, str] = {}
+    students, exercises = (_named_by_run(out / "run.json", what) for what in _OF_RUN)
     for file in sorted((out / FOLDER).glob("*/*.json")):
         name = file.relative_to(out).as_posix()
         folder = file.parent.name
+        if students and not (folder in students and file.stem in exercises):
+            continue
         report = _loaded(file)
         if isinstance(report, str):
             damaged.append(Damaged(name, report))
@@ -151,7 +158,7 @@ def read(out: Path) -> Graded:
             continue
         unread.append(folder)
     folders |= {name: name for name in unread if name not in folders.values()}
-    order = {name: place for place, name in enumerate(_named_by_run(out / "run.json"))}
+    order = {name: place for place, name in enumerate(exercises)}
     return Graded(
         students=tuple(sorted(folders, key=lambda name: (name.casefold(), name))),
         exercises=tuple(
@@ -181,10 +188,10 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _named_by_run(file: Path) -> list[str]:
-    """Return the exercises in the order of a run; nothing if its file does not say."""
+def _named_by_run(file: Path, what: str) -> list[str]:
+    """Return the students or the exercises of a run, in its order; none if its file says none."""
     try:
-        names = json.loads(file.read_text(encoding="utf-8"))["exercises"]
+        names = json.loads(file.read_text(encoding="utf-8"))[what]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return []
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

@@ -20,7 +20,7 @@ from gpukit.errors import GpukitError
 _FIELD_ACCESS = re.compile(r"\{[^{}]*[.\[]")
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _UTF_8 = {"utf-8", "utf8", "utf-8-sig"}
-_ADVICE = "Only what the entry needs is run, so a test of your own may stay, outside of that."
+_ADVICE = "What is graded needs this line; a test of your own that it does not need may stay."
 
 
 class RejectedError(GpukitError):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from gpukit.checked.messages.phrases import some
 from gpukit.classroom import escape
-from gpukit.classroom.reports import Graded, Report, cause
+from gpukit.classroom.reports import Graded, Report, cause, phrase
 from gpukit.classroom.schema import COUNTERS
 from gpukit.classroom.similarity import SHARED, SIMILARITY, WINDOW, Group
 from gpukit.table import broken, layout
@@ -36,6 +36,8 @@ _HEADS = {"global_bytes": "bytes", "shared_wavefronts": "wavefronts", "barriers"
 _PLACES = 5  # shown of a ranking, and names per place; class.json has all
 _NAME = 40  # characters shown of a name
 _MISTAKES = 20
+# Statuses that are a cause themselves, where a report names none.
+_TELLING = {"rejected", "syntax", "timeout", "died", "missing", "protocol", "error"}
 _NEEDS = 40
 
 Summary = dict[str, Any]
@@ -93,8 +95,9 @@ def _causes(graded: Graded) -> list[Summary]:
     """Return what explains answers that are not right, the most frequent first."""
     found: dict[str, list[tuple[str, str]]] = {}
     for (student, exercise), report in sorted(graded.reports.items()):
-        if report["status"] not in ("right", "infra") and cause(report):
-            found.setdefault(cause(report), []).append((student, exercise))
+        said = cause(report) or (phrase(report["status"]) if report["status"] in _TELLING else "")
+        if report["status"] not in ("right", "infra") and said:
+            found.setdefault(said, []).append((student, exercise))
     causes = (
         {
             "cause": name,

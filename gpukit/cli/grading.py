@@ -28,13 +28,18 @@ def grade(arguments: argparse.Namespace) -> int:
     if people:
         roster.read(people)  # a bad one is named before anything is graded
     named = chosen.named(arguments.exercise)
-    submissions = intake.collect(folder, named or catalogue.every())
+    submissions = intake.collect(folder, named or catalogue.every(), all_count=bool(named))
     exercises = tuple(dict.fromkeys(s.exercise for s in submissions))
-    run = batch.begin(out, exercises, mode.name, arguments.seed)
+    students = tuple(dict.fromkeys(s.student for s in submissions))
+    run = batch.begin(out, exercises, mode.name, arguments.seed, students)
     if not arguments.json:
         _announce(submissions, mode.name)
     with _executor(arguments) as mapped, _Bar() as bar:
-        batch.grade(out, run, submissions, mapped, bar.show)
+        try:
+            batch.grade(out, run, submissions, mapped, bar.show)
+        except KeyboardInterrupt:
+            show.note("what is graded is kept: run the same line again to go on.")
+            raise
     return _tell(gradebook.write(out, people), out, arguments.json)
 
 
@@ -78,7 +83,7 @@ class _Bar:
         """Show how many submissions are done."""
         left = (time.monotonic() - self._since) / max(done, 1) * (count - done)
         when = f"{left / 60:.0f} min" if left > 90 else f"{left:.0f} s"
-        self._line.show(f"grading: {done:,} of {count:,}, {when} left")
+        self._line.show(f"grading: {done:,} of {count:,} answers, {when} left")
 
 
 def _tell(summary: dict[str, Any], out: Path, as_json: bool) -> int:

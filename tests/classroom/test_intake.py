@@ -107,6 +107,12 @@ def test_starters_are_listed_where_nobody_has_attempted_anything(tmp_path):
     assert the_answer(tmp_path, [ZIP_ADD, RELU]).exercise == "zip_add"
 
 
+def test_exercises_that_were_named_all_count(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    found = intake.collect(tmp_path, [ZIP_ADD, RELU], all_count=True)
+    assert [(s.exercise, bool(s.source)) for s in found] == [("zip_add", True), ("relu", False)]
+
+
 def test_moodles_folders_of_typed_text_are_no_students(tmp_path):
     write(tmp_path, "Ann A_7_assignsubmission_file_/zip_add.py")
     write(tmp_path, "Ann A_7_assignsubmission_onlinetext_/onlinetext.html", "<p>done</p>")

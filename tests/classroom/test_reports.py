@@ -27,6 +27,14 @@ def test_exercises_are_in_the_order_of_the_run(tmp_path):
     assert reports.read(tmp_path).exercises == ("c", "a", "b")
 
 
+def test_reports_of_students_and_exercises_that_a_run_does_not_name_are_left_out(tmp_path):
+    pairs = [("ann", "zip_add"), ("ann", "relu"), ("old", "zip_add")]
+    classes.write(tmp_path, [classes.report(*pair) for pair in pairs])
+    run = {"students": ["ann", "bob"], "exercises": ["zip_add"]}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    assert list(reports.read(tmp_path).reports) == [("ann", "zip_add")]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"exercises": 1}', "\xff"])
 def test_a_damaged_file_of_the_run_does_not_matter(tmp_path, text):
     classes.write(tmp_path, [classes.report()])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpukit.course import as_text, compare, explain, verdicts
+from gpukit.course import as_text, catalogue, compare, explain, runner, verdicts
 from gpukit.course.case import Case, called, poison
 from gpukit.course.verdicts import Row
 
@@ -96,3 +96,15 @@ def test_an_element_without_a_name_is_counted_within_what_the_output_is():
 
 def test_a_broken_bound_is_called_missed_whichever_side_it_is_on():
     assert as_text.status(row(None, status="but")).strip() == "MISSED"
+
+
+@pytest.mark.parametrize(
+    "back",
+    [np.ones(3, np.float64), np.ones((1, 3), np.float32), np.ones(1, np.float32), None],
+    ids=["another dtype", "another rank", "a shape that would be broadcast", "nothing"],
+)
+def test_an_array_that_comes_back_as_another_one_is_an_error(back):
+    arrays = {} if back is None else {"out": back}
+    outcome = runner.Outcome("arrays", arrays=arrays)
+    verdict = verdicts.judge(catalogue.find("zip_add"), case_of("out"), outcome, "")
+    assert (verdict.status, "different shape or dtype" in verdict.why) == ("error", True)

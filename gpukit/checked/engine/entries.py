@@ -10,15 +10,14 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from numba.core import config, sigutils, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.ccallback import CFunc
 
 from gpukit.checked.engine import (
     barriers,
+    disk_cache,
     events,
     fences,
     findings,
@@ -58,29 +57,13 @@ def _entry(name: str) -> Any:
     return compile_
 
 
-class _Folder(UserProvidedCacheLocator):  # type: ignore[misc]
-    """A folder of the cache, which need not be writable: a sandbox shows it read-only."""
-
-    def ensure_cache_path(self) -> None:
-        if not Path(self.get_cache_path()).is_dir():
-            super().ensure_cache_path()
-
-
-class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_Folder,)
-
-
-class _Cache(FunctionCache):  # type: ignore[misc]
-    _impl_class = _CacheImpl
-
-
 class _Callback(CFunc):
     """A function to be called from C, compiled for the target of the functions that it calls."""
 
     _targetdescr = kernel_target
 
     def enable_caching(self) -> None:
-        self._cache = _Cache(self._pyfunc)
+        self._cache = disk_cache.Cache(self._pyfunc)
 
     def _compile_uncached(self) -> Any:
         compiled.append(self.__name__)

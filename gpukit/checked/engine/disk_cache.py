@@ -1,0 +1,25 @@
+"""The checker's compiled functions on the disk, in a folder that need not be writable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+
+
+class _Folder(UserProvidedCacheLocator):  # type: ignore[misc]
+    """A folder of the cache. Numba's own would take one that a sandbox shows read-only for none."""
+
+    def ensure_cache_path(self) -> None:
+        if not Path(self.get_cache_path()).is_dir():
+            super().ensure_cache_path()
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Folder,)
+
+
+class Cache(FunctionCache):  # type: ignore[misc]
+    """The cache of one function, below Numba's CACHE_DIR."""
+
+    _impl_class = _Implementation
