@@ -7,7 +7,7 @@ from pathlib import Path
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 
-class _Folder(UserProvidedCacheLocator):  # type: ignore[misc]
+class _Folder(UserProvidedCacheLocator):
     """A folder of the cache. Numba's own would take one that a sandbox shows read-only for none."""
 
     def ensure_cache_path(self) -> None:
@@ -15,11 +15,11 @@ class _Folder(UserProvidedCacheLocator):  # type: ignore[misc]
             super().ensure_cache_path()
 
 
-class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
+class _Implementation(CompileResultCacheImpl):
     _locator_classes = (_Folder,)
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
+class Cache(FunctionCache):
     """The cache of one function, below Numba's CACHE_DIR."""
 
     _impl_class = _Implementation
