@@ -10,8 +10,9 @@ from gpukit.course.catalogue import Exercise, ExerciseError
 
 def known() -> list[Exercise]:
     """Return the exercises of the course around the current folder, then those of the book."""
-    own = catalogue.every()
-    book = catalogue.book()
+    own, book = catalogue.every(), catalogue.book()
+    if book is not None and book.resolve() == catalogue.root().resolve():
+        return own
     folders = {exercise.folder.resolve() for exercise in own}
     others = catalogue.of(book) if book else []
     return own + [exercise for exercise in others if exercise.folder.resolve() not in folders]

@@ -14,7 +14,6 @@ from gpukit.classroom import escape, schema
 
 Report = dict[str, Any]
 FOLDER = "reports"
-_OF_RUN = ("students", "exercises")
 # What a status is called on a page, where its own name is no phrase.
 _PHRASES = {
     "but": "almost right",
@@ -141,7 +140,7 @@ def read(out: Path) -> Graded:
     damaged: list[Damaged] = []
     unread: list[str] = []
     folders: dict[str, str] = {}
-    students, exercises = (_named_by_run(out / "run.json", what) for what in _OF_RUN)
+    students, exercises = _named_by_run(out / "run.json")
     for file in sorted((out / FOLDER).glob("*/*.json")):
         name = file.relative_to(out).as_posix()
         folder = file.parent.name
@@ -188,10 +187,16 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _named_by_run(file: Path, what: str) -> list[str]:
-    """Return the students or the exercises of a run, in its order; none if its file says none."""
+def _named_by_run(file: Path) -> tuple[list[str], list[str]]:
+    """Return the students and the exercises of a run, in its order; none if its file says none."""
     try:
-        names = json.loads(file.read_text(encoding="utf-8"))[what]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return []
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        run = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        run = None
+    return _texts(run, "students"), _texts(run, "exercises")
+
+
+def _texts(run: object, name: str) -> list[str]:
+    """Return the texts in a list of a run's file, which may be damaged."""
+    listed = run.get(name) if isinstance(run, dict) else None
+    return [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
@@ -23,3 +25,8 @@ class Cache(FunctionCache):
     """The cache of one function, below Numba's CACHE_DIR."""
 
     _impl_class = _Implementation
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Save a function, unless that fails: it is compiled already, and need not be again."""
+        with suppress(OSError):
+            super().save_overload(signature, compiled)

@@ -60,7 +60,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "fremovexattr": (199, 16),
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
-    "truncate": (76, 45),  # before Linux 6.2
+    "truncate": (76, 45),  # which Landlock stops since Linux 6.2
     # network
     "socket": (41, 198),
     "socketpair": (53, 199),
