@@ -33,7 +33,9 @@ def new(arguments: argparse.Namespace) -> int:
         return WELL
     show.block(f"Created the exercise {made.name}: {made.folder}", indent="")
     show.block("It works as it is. Change its files, and see whether they still fit:", indent="")
-    show.block(f"cd {shlex.quote(str(made.folder.parents[2]))}")
+    course = made.folder.parents[2]
+    if course.resolve() != Path.cwd():
+        show.block(f"cd {shlex.quote(str(course))}")
     show.block(f"gpukit verify {made.name}")
     return WELL
 
@@ -81,6 +83,8 @@ def _watched(exercise: Exercise) -> list[Proved]:
     left = sum(map(len, proofs.STAGES)) - len(done)
     if left:
         show.text(f"Correct this and run it again: {left} more to verify.")
+    elif not any(proved.problems for proved in done):
+        show.text(f"All {len(done)} hold: {exercise.name} is ready for students.")
     show.text()
     return done
 

@@ -30,7 +30,13 @@ def test_new_says_where_the_exercise_is_and_how_to_go_on(made, tmp_path, capsys)
     words = capsys.readouterr().out.split()
     folder = tmp_path / "exercises" / "02_more" / "other"
     assert words[:5] == ["Created", "the", "exercise", "other:", str(folder)]
-    assert words[-5:] == ["cd", str(tmp_path), "gpukit", "verify", "other"]
+    assert words[-4:] == ["fit:", "gpukit", "verify", "other"]
+
+
+def test_new_says_where_to_go_if_the_course_is_elsewhere(made, tmp_path, capsys):
+    assert cli.main(["new", "02_more/other", "--folder", str(tmp_path / "course")]) == 0
+    words = capsys.readouterr().out.split()
+    assert words[-5:] == ["cd", str(tmp_path / "course"), "gpukit", "verify", "other"]
 
 
 def test_new_prints_json(made, capsys):
@@ -44,7 +50,9 @@ def test_verify_lists_what_holds(made, ungraded, capsys):
     assert cli.main(["verify", "scale"]) == 0
     words = capsys.readouterr().out
     assert "01_maps/scale\n  right  all files are there\n" in words
-    assert words.count("  right  ") == sum(map(len, proofs.BEFORE_RUNNING))
+    count = sum(map(len, proofs.BEFORE_RUNNING))
+    assert words.count("  right  ") == count
+    assert words.endswith(f"All {count} hold: scale is ready for students.\n\n")
 
 
 def test_verify_says_what_does_not_hold_and_how_much_is_left(made, ungraded, capsys):
