@@ -71,8 +71,8 @@ def test_too_few_indices_for_a_scalar_are_refused_at_their_line():
         assert_fails(
             lambda: row_as_scalar_kernel[1, 1](a, np.zeros(4)),
             errors.KernelTypeError,
-            "A whole row or array (1 axes) is stored into one element",
-            "one index per axis",
+            "A 1-dimensional array is stored in one element",
+            "index the array on the right once per axis",
         )
 
 

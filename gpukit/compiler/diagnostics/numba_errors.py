@@ -46,8 +46,8 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
-        "A whole row or array ({2} axes) is stored into one element of {0}.",
-        "give the array on the right one index per axis",
+        "A {2}-dimensional array is stored in one element of an array of {0}.",
+        "index the array on the right once per axis, so that one element is stored",
     ),
     (
         r"setitem\(array\(((?:int|uint|float)\d+), \dd, \w\), .*, complex\d+\)",
