@@ -317,7 +317,7 @@ def _lanes(axis: Any, title: str, matrix: Ints, chosen: int) -> None:
 
 
 def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figure:
-    """Draw how many bytes each kernel moves, and the minimum: each element moved once.
+    """Draw how many bytes each kernel moves, and the minimum: read inputs and write results once.
 
     Bars on a linear axis; where the maximum is more than _WIDE times the minimum, points on a
     logarithmic one, on which lengths mean nothing.
@@ -335,7 +335,7 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
             place: Any = {"xytext": (10 if log else 6, 0), "textcoords": "offset points"}
             axes.annotate(_moved(count, least), (count, y), va="center", fontsize=10, **place)
         axes.axvline(least, color=style.VERMILLION, lw=2)
-        words = f" each element moved once: {least:,} bytes"
+        words = f" inputs read, results written once: {least:,} bytes"
         axes.text(least, -0.62, words, ha="left", va="bottom", fontsize=10)
         _byte_axes(axes, [name for name, _ in rows])
         room = (most / least) ** 0.8 if log else 1.7  # for the words beside the last mark

@@ -170,8 +170,8 @@ def scan_steps(values: Any) -> Figure:
                 fc=style.SKY,
                 ec=style.INK,
                 lw=1.6,
-                label="has just added its own sum (vertical grey arrow) and "
-                "the sum step threads to the left (slanted blue arrow)",
+                label="its own sum (vertical grey arrow) plus the sum of "
+                "the thread step places to the left (slanted blue arrow)",
             ),
             Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
         ]
