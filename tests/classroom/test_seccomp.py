@@ -1,5 +1,7 @@
 """The filter of system calls: its numbers are the kernel's, its program does what it says."""
 
+import functools
+import os
 import re
 from pathlib import Path
 
@@ -16,9 +18,10 @@ PID = 4711
 ALLOWED, DENIED, UNKNOWN, KILLED = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 
 
-def decide(program, number, argument=0, architecture=None):
+def decide(program, architecture, number, *arguments):
     """Run a filter program, as the kernel does, and return its verdict."""
-    data = {0: number, 4: architecture, 16: argument & 0xFFFFFFFF}
+    given = dict(zip((16, 24, 32), (*arguments, 0, 0, 0), strict=False))
+    data = {0: number, 4: architecture, **given}
     at, value = 0, 0
     while True:
         code, yes, no, k = program[at]
@@ -41,7 +44,7 @@ def machine(request):
 def verdict(machine):
     program = seccomp.program(machine, PID)
     architecture = seccomp._ARCHITECTURES[machine][1]
-    return lambda number, argument=0: decide(program, number, argument, architecture)
+    return functools.partial(decide, program, architecture)
 
 
 @pytest.mark.parametrize("column", HEADERS)
@@ -51,8 +54,8 @@ def test_the_numbers_are_those_of_the_kernels_headers(column):
     text = HEADERS[column].read_text()
     known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+) +(\d+)", text)}
     table = {name: numbers[column] for name, numbers in seccomp._DENIED.items()}
-    table |= {"clone": seccomp._CLONE[column], "clone3": seccomp._CLONE3[column]}
-    table |= {"tgkill": seccomp._TGKILL[column], "prlimit64": seccomp._PRLIMIT64[column]}
+    for name in ("clone", "clone3", "tgkill", "prlimit64", "open", "openat", "openat2"):
+        table[name] = getattr(seccomp, f"_{name.upper()}")[column]
     later = {"memfd_secret", "mount_setattr", "process_madvise"}  # than some headers
     later |= {"fchmodat2", "setxattrat", "removexattrat", "file_setattr"}
     assert {n: k for n, k in table.items() if n in known or n not in later} == {
@@ -76,8 +79,22 @@ def test_a_thread_may_start_and_a_process_may_not(machine, verdict):
     assert verdict(clone, 0x11) == DENIED
 
 
-def test_the_newer_way_to_start_both_looks_unknown(machine, verdict):
-    assert verdict(seccomp._CLONE3[MACHINES[machine]]) == UNKNOWN
+@pytest.mark.parametrize("numbers", [seccomp._CLONE3, seccomp._OPENAT2])
+def test_a_call_whose_flags_are_in_memory_looks_unknown(machine, verdict, numbers):
+    assert verdict(numbers[MACHINES[machine]]) == UNKNOWN
+
+
+@pytest.mark.parametrize("flags", [os.O_CREAT, os.O_TRUNC, os.O_TMPFILE, os.O_CREAT | os.O_EXCL])
+def test_a_file_can_be_opened_but_not_made_or_emptied(machine, verdict, flags):
+    openat = seccomp._OPENAT[MACHINES[machine]]
+    assert verdict(openat, 3, 0, os.O_RDWR | os.O_DIRECTORY | os.O_CLOEXEC) == ALLOWED
+    assert verdict(openat, 3, 0, os.O_WRONLY | flags) == DENIED
+
+
+def test_the_older_way_to_open_files_is_the_same(verdict, machine):
+    if machine == "x86_64":  # which alone has it
+        assert verdict(seccomp._OPEN[0], 0, os.O_RDONLY) == ALLOWED
+        assert verdict(seccomp._OPEN[0], 0, os.O_RDONLY | os.O_CREAT) == DENIED
 
 
 def test_a_process_may_signal_its_own_threads_alone(machine, verdict):
@@ -93,9 +110,9 @@ def test_a_process_may_limit_itself_alone(machine, verdict):
 
 
 def test_calls_of_another_architecture_end_the_process(machine):
-    assert decide(seccomp.program(machine, PID), 0, 0, 0x40000003) == KILLED
+    assert decide(seccomp.program(machine, PID), 0x40000003, 0) == KILLED
 
 
 def test_the_x32_calls_do_not_exist():
     program = seccomp.program("x86_64", PID)
-    assert decide(program, 0x40000000 + 59, 0, 0xC000003E) == UNKNOWN
+    assert decide(program, 0xC000003E, 0x40000000 + 59) == UNKNOWN

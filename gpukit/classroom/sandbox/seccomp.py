@@ -1,7 +1,7 @@
 """A seccomp filter: no processes, no sockets, no signals to others, no other door of the kernel.
 
-A program for the kernel's filter machine (classic BPF) looks at each system call and its first
-argument. What is denied returns EPERM, as if a permission were missing: the caller sees an
+A program for the kernel's filter machine (classic BPF) looks at each system call and at some of its
+arguments. What is denied returns EPERM, as if a permission were missing: the caller sees an
 exception. Sources: seccomp(2), the kernel's Documentation/userspace-api/seccomp_filter.rst, and the
 numbers in asm/unistd_64.h and asm-generic/unistd.h, which a test compares with the table.
 """
@@ -38,6 +38,20 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
+    # files and folders: to create, move and remove them by name
+    "creat": (85, None),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rmdir": (84, None),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
     # files by their names, which Landlock does not stop: owner, permissions, times, attributes
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -131,13 +145,15 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "vmsplice": (278, 75),
 }
 _CLONE, _CLONE3, _TGKILL, _PRLIMIT64 = (56, 220), (435, 435), (234, 131), (302, 261)
+_OPEN, _OPENAT, _OPENAT2 = (2, None), (257, 56), (437, 437)
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
 _X32 = 0x40000000  # the bit of the numbers of the x32 calls, which a x86-64 kernel takes as well
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; the low half of arg 0
+_NUMBER, _ARCH, _ARGUMENTS = 0, 4, (16, 24, 32)  # in struct seccomp_data; the low halves
 _ALLOW, _DENY, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
 _CLONE_THREAD = 0x00010000
+_O_CREAT, _O_TRUNC, _O_TMPFILE = 0o100, 0o1000, 0o20000000  # the last one without O_DIRECTORY
 _SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38  # of prctl
 
 Instruction = tuple[int, int, int, int]
@@ -162,30 +178,25 @@ def program(machine: str, pid: int) -> list[Instruction]:
     for numbers in _DENIED.values():
         if numbers[which] is not None:
             rules += [(_JUMP_EQUAL, 0, 1, numbers[which]), (_RETURN, 0, 0, _DENY)]  # type: ignore[list-item]
-    # glibc falls back to clone, whose flags a filter can read.
-    rules += [(_JUMP_EQUAL, 0, 1, _CLONE3[which]), (_RETURN, 0, 0, _UNKNOWN)]
-    threads_only = [
-        (_JUMP_EQUAL, 0, 4, _CLONE[which]),
-        (_LOAD, 0, 0, _ARGUMENT),
-        (_JUMP_SET, 1, 0, _CLONE_THREAD),
-        (_RETURN, 0, 0, _DENY),
-        (_RETURN, 0, 0, _ALLOW),
-    ]
-    return [
-        *rules,
-        *threads_only,
-        *_only(_TGKILL[which], pid),
-        *_only(_PRLIMIT64[which], 0),  # 0 is the process that calls
-        (_RETURN, 0, 0, _ALLOW),
-    ]
+    # Their flags are in memory, where a filter cannot read them; glibc falls back to clone.
+    for numbers in (_CLONE3, _OPENAT2):
+        rules += [(_JUMP_EQUAL, 0, 1, numbers[which]), (_RETURN, 0, 0, _UNKNOWN)]
+    rules += _if(_CLONE[which], 0, (_JUMP_SET, 1, 0, _CLONE_THREAD))  # threads only
+    rules += _if(_TGKILL[which], 0, (_JUMP_EQUAL, 1, 0, pid))
+    rules += _if(_PRLIMIT64[which], 0, (_JUMP_EQUAL, 1, 0, 0))  # 0 is the process that calls
+    changes = _O_CREAT | _O_TRUNC | _O_TMPFILE
+    for number, flags in ((_OPEN[which], 1), (_OPENAT[which], 2)):
+        if number is not None:
+            rules += _if(number, flags, (_JUMP_SET, 0, 1, changes))
+    return [*rules, (_RETURN, 0, 0, _ALLOW)]
 
 
-def _only(number: int, argument: int) -> list[Instruction]:
-    """Return what allows a call with one first argument only."""
+def _if(number: int, argument: int, test: Instruction) -> list[Instruction]:
+    """Return what allows a call only if `test` of an argument jumps over one instruction."""
     return [
         (_JUMP_EQUAL, 0, 4, number),
-        (_LOAD, 0, 0, _ARGUMENT),
-        (_JUMP_EQUAL, 1, 0, argument),
+        (_LOAD, 0, 0, _ARGUMENTS[argument]),
+        test,
         (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
     ]
