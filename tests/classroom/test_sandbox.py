@@ -14,7 +14,7 @@ from gpukit.errors import SandboxError
 
 pytestmark = pytest.mark.slow
 EXERCISE = catalogue.find("zip_add")
-HEAD = "import ctypes, os, resource, signal, socket, subprocess, sys, threading, time\n"
+HEAD = "import ctypes, fcntl, os, resource, signal, socket, subprocess, sys, threading, time\n"
 TAIL = "\n" + EXERCISE.solution.read_text().split('task.md."""')[-1]
 
 
@@ -134,6 +134,7 @@ def test_the_kernels_doors_are_closed(sandbox, call):
         "os.chown(__file__, os.getuid(), -1)",
         "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
         "os.sched_setaffinity(os.getppid(), {0})",
+        "fcntl.fcntl(1, fcntl.F_SETOWN, os.getppid())",
     ],
 )
 def test_neither_a_file_nor_another_process_can_be_changed(sandbox, change):

@@ -1,8 +1,10 @@
 """The filter of system calls: its numbers are the kernel's, its program does what it says."""
 
+import fcntl
 import functools
 import os
 import re
+import termios
 from pathlib import Path
 
 import pytest
@@ -54,7 +56,17 @@ def test_the_numbers_are_those_of_the_kernels_headers(column):
     text = HEADERS[column].read_text()
     known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+) +(\d+)", text)}
     table = {name: numbers[column] for name, numbers in seccomp._DENIED.items()}
-    for name in ("clone", "clone3", "tgkill", "prlimit64", "open", "openat", "openat2"):
+    for name in (
+        "clone",
+        "clone3",
+        "tgkill",
+        "prlimit64",
+        "open",
+        "openat",
+        "openat2",
+        "fcntl",
+        "ioctl",
+    ):
         table[name] = getattr(seccomp, f"_{name.upper()}")[column]
     later = {"memfd_secret", "mount_setattr", "process_madvise"}  # than some headers
     later |= {"fchmodat2", "setxattrat", "removexattrat", "file_setattr"}
@@ -107,6 +119,23 @@ def test_a_process_may_limit_itself_alone(machine, verdict):
     prlimit64 = seccomp._PRLIMIT64[MACHINES[machine]]
     assert verdict(prlimit64, 0) == ALLOWED
     assert verdict(prlimit64, PID) == DENIED
+
+
+SETOWN_EX, FIOSETOWN, SIOCSPGRP, TIOCLINUX = 15, 0x8901, 0x8902, 0x541C
+
+
+@pytest.mark.parametrize("asked", [fcntl.F_SETOWN, fcntl.F_SETSIG, SETOWN_EX])
+def test_a_file_has_no_owner_that_is_signalled(machine, verdict, asked):
+    number = seccomp._FCNTL[MACHINES[machine]]
+    assert verdict(number, 0, asked) == DENIED
+    assert verdict(number, 0, fcntl.F_SETFD) == verdict(number, 0, fcntl.F_GETFL) == ALLOWED
+
+
+@pytest.mark.parametrize("asked", [FIOSETOWN, SIOCSPGRP, termios.TIOCSTI, TIOCLINUX])
+def test_neither_has_a_socket_and_nothing_types_into_a_terminal(machine, verdict, asked):
+    number = seccomp._IOCTL[MACHINES[machine]]
+    assert verdict(number, 0, asked) == DENIED
+    assert verdict(number, 0, termios.FIONREAD) == verdict(number, 0, termios.TCGETS) == ALLOWED
 
 
 def test_calls_of_another_architecture_end_the_process(machine):

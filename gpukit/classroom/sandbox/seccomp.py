@@ -98,11 +98,20 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     # memory that belongs to no process's address space, and is therefore not limited
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
+    "mq_open": (240, 180),
+    # System V's queues, semaphores and memory, those of the same user too
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
     "shmget": (29, 194),
     "shmat": (30, 196),
-    "msgget": (68, 186),
-    "semget": (64, 190),
-    "mq_open": (240, 180),
+    "shmctl": (31, 195),
+    "mq_unlink": (241, 181),
     # what only a debugger, a driver or an administrator uses
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
@@ -115,6 +124,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "add_key": (248, 217),
     "request_key": (249, 218),
     "fanotify_init": (300, 262),
+    "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
@@ -134,6 +144,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "finit_module": (313, 273),
     "delete_module": (176, 106),
     "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
     "iopl": (172, None),
     "ioperm": (173, None),
     "modify_ldt": (154, None),
@@ -146,6 +157,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
 }
 _CLONE, _CLONE3, _TGKILL, _PRLIMIT64 = (56, 220), (435, 435), (234, 131), (302, 261)
 _OPEN, _OPENAT, _OPENAT2 = (2, None), (257, 56), (437, 437)
+_FCNTL, _IOCTL = (72, 25), (16, 29)
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
 _X32 = 0x40000000  # the bit of the numbers of the x32 calls, which a x86-64 kernel takes as well
 
@@ -153,6 +165,9 @@ _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45,
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, (16, 24, 32)  # in struct seccomp_data; the low halves
 _ALLOW, _DENY, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
 _CLONE_THREAD = 0x00010000
+# Requests that make the kernel signal another process (F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN
+# and SIOCSPGRP) or type into a terminal (TIOCSTI, TIOCLINUX).
+_OWNERS, _TERMINALS = (8, 10, 15), (0x8901, 0x8902, 0x5412, 0x541C)
 _O_CREAT, _O_TRUNC, _O_TMPFILE = 0o100, 0o1000, 0o20000000  # the last one without O_DIRECTORY
 _SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38  # of prctl
 
@@ -188,6 +203,7 @@ def program(machine: str, pid: int) -> list[Instruction]:
     for number, flags in ((_OPEN[which], 1), (_OPENAT[which], 2)):
         if number is not None:
             rules += _if(number, flags, (_JUMP_SET, 0, 1, changes))
+    rules += _unless(_FCNTL[which], 1, _OWNERS) + _unless(_IOCTL[which], 1, _TERMINALS)
     return [*rules, (_RETURN, 0, 0, _ALLOW)]
 
 
@@ -199,6 +215,18 @@ def _if(number: int, argument: int, test: Instruction) -> list[Instruction]:
         test,
         (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+def _unless(number: int, argument: int, values: tuple[int, ...]) -> list[Instruction]:
+    """Return what denies a call where an argument is one of `values`."""
+    count = len(values)
+    return [
+        (_JUMP_EQUAL, 0, count + 3, number),
+        (_LOAD, 0, 0, _ARGUMENTS[argument]),
+        *((_JUMP_EQUAL, count - k, 0, value) for k, value in enumerate(values)),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _DENY),
     ]
 
 
