@@ -10,7 +10,7 @@ import zipfile
 import jsonschema
 import pytest
 
-from gpukit.classroom import rules
+from gpukit.classroom import rules, work
 from gpukit.classroom.export import machine
 from gpukit.classroom.export.mark import Mark
 from gpukit.compiler import cache_folder
@@ -85,6 +85,22 @@ def test_a_mark_has_the_points_of_gpukit_test(target, name, kind, monkeypatch):
     assert result["score"] * scale == earned(exercise, kind)
     assert sum(test[points] for test in result["tests"]) == earned(exercise, kind)
     assert sum(test[highest] for test in result["tests"]) == exercise.points
+
+
+def test_each_submission_is_graded_with_random_inputs_of_its_own(tmp_path, monkeypatch, isolation):
+    exercises = exported("classroom50", tmp_path / "export", "zip_add") / "exercises"
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(exercises))
+    seeds = []
+
+    def grade_one(task):
+        seeds.append(task.seed)
+        return {"status": "absent", "why": "", "rows": [], "printed": ""}
+
+    monkeypatch.setattr(work, "grade_one", grade_one)
+    (tmp_path / "ann").mkdir()
+    for _ in range(3):
+        machine.marks(exercises, tmp_path / "ann")
+    assert len(set(seeds)) == 3
 
 
 @pytest.mark.slow
