@@ -150,6 +150,13 @@ def test_other_seeds_draw_other_inputs():
     assert (one.args["a"] != two.args["a"]).any()
 
 
+def test_the_random_sizes_are_drawn_from_the_seed_of_the_task(isolation):
+    reports = [work.grade_one(Task(submission("ann"), seed, isolation)) for seed in (1, 2, 3)]
+    drawn = [row["sizes"] for found in reports for row in found["rows"] if "random" in row["name"]]
+    assert len(drawn) == 3
+    assert len({*map(str, drawn)}) > 1
+
+
 def test_a_fault_of_the_grader_is_no_grade(monkeypatch, isolation):
     def broken(*_, **__):
         raise ZeroDivisionError("here")

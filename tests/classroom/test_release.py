@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpukit import cli, errors, files
-from gpukit.classroom import release
+from gpukit.classroom import release, work
+from gpukit.classroom.intake import Submission
+from gpukit.classroom.work import Task
 from gpukit.course import catalogue, grade
 from tests.classroom import courses
 
@@ -106,6 +108,14 @@ def test_an_answer_that_is_wrong_in_the_hidden_case_only_is_right_in_the_copy(ma
     report = grade.run(made.with_hidden_cases, copy.answer)
     wrong = {row.name for row in report.rows if row.status == "wrong"}
     assert wrong == {"a longer prime", "random sizes"}  # which are larger than all cases
+
+
+@pytest.mark.answers
+def test_an_answer_that_is_wrong_in_the_hidden_case_is_wrong_in_a_class(made, isolation):
+    source = answer(guard="i < y.size and i < 4090").encode()
+    handed_in = Submission("ann", made.name, "ann/scale.py", source)
+    report = work.grade_one(Task(handed_in, 1, isolation))
+    assert "a longer prime" in {row["name"] for row in report["rows"] if row["status"] == "wrong"}
 
 
 @pytest.mark.answers
