@@ -6,6 +6,7 @@ import json
 import pytest
 
 from gpukit import cli
+from gpukit.classroom import batch
 from gpukit.classroom.sandbox import modes
 from gpukit.course import catalogue
 
@@ -64,6 +65,15 @@ def test_a_class_is_graded_from_a_folder_to_gradebooks(school, capsys):
 def test_json_is_the_summary_of_the_class(school, capsys):
     assert grade(school, "--jobs", "1", "--json") == 0
     assert json.loads(capsys.readouterr().out)["schema"] == "gpukit-class"
+
+
+def test_ctrl_c_keeps_what_is_graded_and_says_how_to_go_on(school, monkeypatch, capsys):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(batch, "grade", stopped)
+    assert grade(school, "--jobs", "1") == 130
+    assert "what is graded is kept: run the same line again to go on." in capsys.readouterr().err
 
 
 def test_without_isolation_nothing_is_graded_and_the_fix_is_printed(school, monkeypatch, capsys):
