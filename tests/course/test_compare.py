@@ -48,6 +48,14 @@ def test_rounding_beyond_the_tolerance_fails():
     assert one(ramp(300), ramp(300) * np.float32(1 + 1e-5)) is not None
 
 
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_the_tolerance_is_relative_to_each_element(size):
+    expected = ramp(300) * np.float32(size)
+    got = expected.copy()
+    got[0] *= np.float32(1.01)  # far less than the rounding of the last element allows
+    assert one(expected, got, ulps=40_000).index == (0,)
+
+
 def test_a_nan_never_passes():
     got = ramp(300)
     got[7] = np.nan
