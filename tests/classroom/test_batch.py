@@ -157,6 +157,12 @@ def test_the_random_sizes_are_drawn_from_the_seed_of_the_task(isolation):
     assert len({*map(str, drawn)}) > 1
 
 
+def test_a_kernel_may_not_use_the_functions_of_the_book(isolation):
+    text = RIGHT.decode().replace("import cuda\n", "import cuda, relu\n")
+    source = text.replace("a[i] + b[i]", "a[i] + b[i] if relu else a[i]").encode()
+    assert work.grade_one(Task(submission("ann", source), 1, isolation))["status"] == "rejected"
+
+
 def test_a_fault_of_the_grader_is_no_grade(monkeypatch, isolation):
     def broken(*_, **__):
         raise ZeroDivisionError("here")

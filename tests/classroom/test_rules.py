@@ -53,6 +53,7 @@ FORBIDDEN = {
     "the type of a module": "S = type(np)",
     "a new type": "S = type('T', (), {})",
     "a metaclass": "class C(metaclass=type):\n    pass\nS = C",
+    "a class made by a function": "class C(metaclass=lambda *parts: parts):\n    pass\nS = C",
     "NumPy's protocol": "class C:\n    def __array_function__(self, *a):\n        pass\nS = C()",
     "another encoding": None,
 }

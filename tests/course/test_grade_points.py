@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gpukit.course import catalogue, frames, grade, launches, runner
+from gpukit.course.contracts import Contract
 from gpukit.course.runner import Outcome
 from tests.course.changes import body
 from tests.course.maps import RIGHT
@@ -60,6 +61,15 @@ def test_a_barrier_after_a_return_costs_half_of_the_points(attempt):
     report = attempt("block_sum", body(EARLY_RETURN))
     assert report.status == "but"
     assert "returned" in report.why
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "kept"),
+    [(None, 4, range(5)), (4, None, range(4, 9)), (4, 4, [4]), (None, 0, [0])],
+)
+def test_a_contract_is_kept_between_its_bounds(least, most, kept):
+    contract = Contract("barriers", at_least=least, at_most=most)
+    assert [count for count in range(9) if contract.is_kept(count)] == list(kept)
 
 
 def test_a_contract_is_counted_on_its_own_case(graded):
