@@ -92,7 +92,7 @@ NEAREST = {
     "rules": "classroom/test_rules.py classroom/test_attacks.py",
     "stages": "course/test_grade*",
     "visible": "classroom/test_sandbox.py",
-    "work": "classroom/test_batch.py classroom/test_release.py classroom/test_attacks.py",
+    "work": "classroom/test_release.py classroom/test_batch.py classroom/test_attacks.py",
 }
 MOST_TESTS = 150  # that run a changed line, and are tried before all others
 
