@@ -169,6 +169,8 @@ def test_host_code_may_not_replace_a_method_of_what_it_is_given():
     "body",
     [
         "import math as np\n    return np.load",
+        "import math as m\n    import numpy as m\n    return m.load",
+        "np.pi = 3",
         "def inner():\n        open = 1\n    return open('x')",
         "return wraps(f, assigned=('x',))(g)",
         "return partial(wraps, f)",

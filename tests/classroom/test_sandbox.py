@@ -5,10 +5,11 @@ import os
 import socket
 import textwrap
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from gpukit.classroom.sandbox import Sandbox, modes
+from gpukit.classroom.sandbox import Sandbox, modes, visible
 from gpukit.course import catalogue, runner
 from gpukit.errors import SandboxError
 
@@ -72,6 +73,21 @@ def test_nothing_can_be_written_where_the_answer_lies(sandbox):
     assert attempted(sandbox, "open(__file__, 'a')") in ("OSError", "PermissionError")
     assert attempted(sandbox, "open(__file__ + '2', 'w')") in ("OSError", "PermissionError")
     assert [file.name for file in sandbox.box.iterdir()] == ["answer.py"]
+
+
+def test_no_answer_finds_another_one_in_its_folder(sandbox):
+    sandbox.put("first.py", "secret = 1")
+    sandbox.put("second.py", "")
+    assert [file.name for file in sandbox.box.iterdir()] == ["second.py"]
+
+
+def test_of_an_exercise_with_host_code_the_driver_alone_is_visible(sandbox):
+    exercise = catalogue.find("gradient_bucket")
+    assert str(exercise.driver) in visible.drivers()
+    assert not [path for path in visible.drivers() if Path(path).is_dir()]
+    if sandbox.mode.name != "user":
+        found = attempted(sandbox, f"open({str(exercise.solution)!r}).read()")
+        assert found in ("FileNotFoundError", "PermissionError")
 
 
 def test_nothing_can_be_written_into_packages(sandbox):
