@@ -1,5 +1,7 @@
 """Answers in host code: a tape, a training step."""
 
+import pytest
+
 from tests.course.changes import edit
 
 
@@ -36,3 +38,14 @@ def test_host_code_has_no_checked_launches(attempt):
     report = attempt("tape", edit())
     assert report.passed
     assert not any(row.name.startswith("checked") for row in report.rows)
+
+
+@pytest.mark.parametrize("copy", ["loss.copy_to_host()", "np.asarray(loss)"])
+def test_each_copy_to_the_host_is_counted(attempt, copy):
+    twice = (
+        ("import gpukit\n", "import numpy as np\nimport gpukit\n"),
+        ("    optimizer.step()\n", f"    optimizer.step()\n    {copy}\n"),
+    )
+    report = attempt("training_step", edit(*twice))
+    assert report.status == "but"
+    assert "6 device-to-host copies; required: at most 3" in report.why
