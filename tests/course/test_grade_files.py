@@ -3,6 +3,7 @@
 import pytest
 
 from gpukit.course import catalogue, grade
+from tests.conftest import ROOT
 from tests.course.maps import MAP, RIGHT
 
 pytestmark = pytest.mark.usefixtures("warm")
@@ -93,6 +94,13 @@ def test_an_imported_gpukit_kernel_is_rejected(attempt):
     report = attempt("relu", "from gpukit.kernels.activations import relu_kernel\n")
     assert report.status == "missing"
     assert "is imported from gpukit.kernels, where it is already implemented" in report.why
+
+
+def test_a_kernel_that_calls_what_it_should_compute_is_rejected(attempt):
+    answer = ROOT / "tests" / "data" / "submissions" / "hostile" / "collective_of_gpukit.py"
+    report = attempt("warp_sum", answer.read_text(encoding="utf-8"))
+    assert report.status == "missing"
+    assert "is imported from gpukit.collectives, where it is already implemented" in report.why
 
 
 def test_output_of_the_answer_is_captured(attempt):
