@@ -103,6 +103,14 @@ def test_a_kernel_that_calls_what_it_should_compute_is_rejected(attempt):
     assert "is imported from gpukit.collectives, where it is already implemented" in report.why
 
 
+def test_a_kernel_of_another_file_is_rejected(attempt, tmp_path):
+    (tmp_path / "other.py").write_text(RIGHT, encoding="utf-8")
+    path = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    report = attempt("guarded_map", f"{path}from other import fahrenheit_kernel\n")
+    assert report.status == "missing"
+    assert "is imported from other.py" in report.why
+
+
 def test_output_of_the_answer_is_captured(attempt):
     report = attempt("guarded_map", "print('hello \\033[31m')\n" + RIGHT)
     assert report.passed
