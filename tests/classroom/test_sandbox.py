@@ -75,6 +75,20 @@ def test_nothing_can_be_written_where_the_answer_lies(sandbox):
     assert [file.name for file in sandbox.box.iterdir()] == ["answer.py"]
 
 
+def test_nothing_that_the_grader_has_open_is_open(sandbox):
+    program = """
+        for number in range(256):
+            try:
+                print(number, oct(os.fstat(number).st_mode >> 12))
+            except OSError:
+                pass
+    """
+    device, pipe = "0o2", "0o1"
+    kinds = [device, pipe, pipe, pipe, pipe, device]  # /dev/null, output, the channel and its input
+    lines = [f"{number} {kind}" for number, kind in enumerate(kinds)]
+    assert ran(sandbox, program)[0].splitlines() == lines
+
+
 def test_no_answer_finds_another_one_in_its_folder(sandbox):
     sandbox.put("first.py", "secret = 1")
     sandbox.put("second.py", "")
