@@ -125,7 +125,7 @@ TYPED = [
     ("complex into float", write_kernel, (np.zeros(3), 1j), "complex", "float64", ".real"),
     ("number for an array", write_kernel, (3, 1), "int64", "array"),
     ("none for an array", write_kernel, (None, 1), "none", "array"),
-    ("array for a number", write_kernel, (np.zeros(3), np.zeros(3)), "row or array", "index"),
+    ("array for a number", write_kernel, (np.zeros(3), np.zeros(3)), "-dimensional array", "index"),
     ("float as an index", two_axes_kernel, (np.zeros((3, 3)), 1.0), "float64", "integer", "//"),
     ("too many indices", two_axes_kernel, (np.zeros(3), 1), "of 1 axes is used with 2 indices"),
     ("text array", write_kernel, (np.zeros(3, "U4"), 1), "array of text", "numbers"),
