@@ -178,7 +178,7 @@ def _in_pool(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Report]]:
             started = {pool.submit(work.grade_one, task): task for task in tasks}
             try:
                 for done in futures.as_completed(started):
-                    report = done.result()
+                    report = _result(done, started[done])
                     left.pop(started[done])
                     yield started[done], report
             finally:  # Ctrl-C: what is not begun is not graded
@@ -192,9 +192,19 @@ def _alone(task: Task) -> Report:
     """Grade one submission in a process of its own, which may die."""
     try:
         with _pool(1) as pool:
-            return pool.submit(work.grade_one, task).result()
+            return _result(pool.submit(work.grade_one, task), task)
     except futures.process.BrokenProcessPool:
         return work.failed(task, "The process that grades this submission has died.")
+
+
+def _result(done: futures.Future[Report], task: Task) -> Report:
+    """Return a report; one that cannot be made or sent is no reason to stop the others."""
+    try:
+        return done.result()
+    except futures.process.BrokenProcessPool:
+        raise
+    except Exception as error:
+        return work.failed(task, f"gpukit could not grade this: {type(error).__name__}.")
 
 
 def _pool(jobs: int) -> futures.ProcessPoolExecutor:

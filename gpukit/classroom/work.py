@@ -22,6 +22,8 @@ from gpukit.course.report import Report
 from gpukit.course.warm import Warm
 from gpukit.errors import SandboxError
 
+_LONGEST = 1 << 16  # characters of an explanation; what an answer says may be part of it
+
 
 @dataclass(frozen=True)
 class Task:
@@ -49,7 +51,7 @@ def grade_one(task: Task) -> reports.Report:
         "status": report.status,
         "points": None if report.status == "infra" else points,
         "of": exercise.points,
-        "why": "\n\n".join(as_text.explanation(replace(report, printed=""))),
+        "why": "\n\n".join(as_text.explanation(replace(report, printed="")))[:_LONGEST],
         "cause": " ".join((report.mistake or report.about).split()),
         "rows": [{"name": r.name, "status": r.status, "sizes": r.sizes} for r in report.rows],
         "printed": report.printed,

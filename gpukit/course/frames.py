@@ -21,10 +21,11 @@ from gpukit.course.case import Argument, Array
 _LENGTHS = struct.Struct("<II")
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 256 * 1024 * 1024
+_DIGITS = 20  # of the largest 64-bit integer
 _PART = 1 << 20
 _TYPE = re.compile(r"[<>|][biufc]\d{1,2}")
 # What Python raises where data is not of the form that a program expects.
-_DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class ProtocolError(Exception):
@@ -36,7 +37,7 @@ def believing_nothing(what: str) -> Iterator[None]:
     """Turn any error of a `with` block that reads what was received into a ProtocolError."""
     try:
         yield
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise ProtocolError(f"the {what} is damaged") from error
 
 
@@ -74,9 +75,23 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return bytes(parts)
 
 
+def parse(text: str | bytes) -> Any:
+    """Return what a JSON text says; raise ValueError for an integer of more than 64 bits.
+
+    Python computes with longer ones, and then cannot write them.
+    """
+    return json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"an integer of {len(digits)} digits")
+    return int(digits)
+
+
 def _header(text: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(text)
+        header = parse(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a header is not JSON") from error
     if not isinstance(header, dict):

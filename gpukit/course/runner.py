@@ -23,6 +23,8 @@ START_SECONDS = 60.0
 # What an answer may take besides its own time for kernels to be compiled, and for the checker's own
 # functions, once on a machine.
 COMPILING_SECONDS = 120.0
+# Bytes of the text in a reply; the longest reports of the checker have a tenth.
+TEXT_LIMIT = 8 << 20
 # How long the end of a process that was told to end is waited for.
 PATIENCE = 5.0
 
@@ -220,13 +222,12 @@ class Child:
     def _answer(self, seconds: float) -> Outcome:
         """Wait for the child's next answer, at most `seconds` besides what it compiles."""
         left, compiling = {False: seconds, True: COMPILING_SECONDS}, False
-        while True:
+        while left[compiling] > 0:  # however many messages there are
             begun = time.monotonic()
             try:
-                frame = self._inbox.get(timeout=max(0.0, left[compiling]))
+                frame = self._inbox.get(timeout=left[compiling])
             except queue.Empty:
-                limit = COMPILING_SECONDS if compiling else seconds
-                return Outcome("timeout", facts={"seconds": limit})
+                break
             if isinstance(frame, BaseException):
                 return Outcome("protocol", facts={"message": str(frame)})
             if frame is None:
@@ -234,8 +235,11 @@ class Child:
             if "busy" not in frame[0]:
                 return outcome(*frame)
             left[compiling] -= time.monotonic() - begun
+            if not isinstance(frame[0]["busy"], str):
+                return Outcome("protocol", facts={"message": "busy is not a text"})
             compiling = bool(frame[0]["busy"])
-            self._notice(str(frame[0]["busy"])[:200])
+            self._notice(frame[0]["busy"][:200])
+        return Outcome("timeout", facts={"seconds": COMPILING_SECONDS if compiling else seconds})
 
     def _ended(self) -> Outcome:
         """Say how the child has ended that says no more."""
@@ -265,8 +269,10 @@ def outcome(header: dict[str, Any], body: bytes) -> Outcome:
         if "ready" in header:
             return Outcome("ready", facts=replies.of_ready(header))
         size = int(header["text"])
+        if not 0 <= size <= TEXT_LIMIT:
+            raise ValueError(f"a text of {size} bytes")
         text = body[:size].decode()
         arrays = frames.unpack(header.get("arrays"), body[size:])
-    except (frames.ProtocolError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
+    except (frames.ProtocolError, *frames.DAMAGED) as error:
         return Outcome("protocol", facts={"message": str(error)})
     return Outcome("arrays", arrays=arrays, text=text)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -313,7 +312,7 @@ class Grading:
     def _counts(self, text: str, case: str) -> contracts.Counts:
         """Return what the answer's process has counted in a case; "" is the measured one."""
         with frames.believing_nothing("profile"):
-            counts: contracts.Counts = json.loads(text) | {"idle_warps": self.idle_warps}
+            counts: contracts.Counts = frames.parse(text) | {"idle_warps": self.idle_warps}
             if not case and not self.exercise.driver:
                 total = counts["total"]
                 self.counters = {n: sum(int(total[c]) for c in of) for n, of in RANKED.items()}

@@ -128,6 +128,6 @@ def _unlike(case: Case, outcome: Outcome) -> str:
         if not isinstance(sent, np.ndarray):
             continue
         got = outcome.arrays.get(name)
-        if got is None or (got.shape, got.dtype) != (sent.shape, sent.dtype):
+        if not isinstance(got, np.ndarray) or (got.shape, got.dtype) != (sent.shape, sent.dtype):
             return f"The array {name} came back with a different shape or dtype."
     return ""

@@ -237,6 +237,14 @@ def test_a_worker_that_dies_loses_no_submission(isolation):
     assert found == dict.fromkeys("abcd", "right")
 
 
+def test_a_report_that_cannot_be_made_stops_no_other(isolation):
+    broken = Task(submission("ann"), None, isolation)  # no seed: what grades it raises TypeError
+    tasks = [broken, Task(replace(submission("bob"), source=b"", problem="no file"), 1, isolation)]
+    with batch.processes(1) as mapped:
+        found = {task.submission.student: made["status"] for task, made in mapped(tasks)}
+    assert found == {"ann": "infra", "bob": "rejected"}
+
+
 def test_each_student_has_a_report_for_each_exercise(tmp_path, run, isolation):
     place = tmp_path / "class"
     for student in ("ann", "bob"):

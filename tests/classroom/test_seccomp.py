@@ -56,19 +56,10 @@ def test_the_numbers_are_those_of_the_kernels_headers(column):
     text = HEADERS[column].read_text()
     known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+) +(\d+)", text)}
     table = {name: numbers[column] for name, numbers in seccomp._DENIED.items()}
-    for name in (
-        "clone",
-        "clone3",
-        "tgkill",
-        "prlimit64",
-        "open",
-        "openat",
-        "openat2",
-        "fcntl",
-        "ioctl",
-    ):
+    filtered = "clone clone3 tgkill prlimit64 open openat openat2 fcntl ioctl prctl"
+    for name in filtered.split():
         table[name] = getattr(seccomp, f"_{name.upper()}")[column]
-    later = {"memfd_secret", "mount_setattr", "process_madvise"}  # than some headers
+    later = {"memfd_secret", "mount_setattr", "process_madvise", "quotactl_fd"}  # than some headers
     later |= {"fchmodat2", "setxattrat", "removexattrat", "file_setattr"}
     assert {n: k for n, k in table.items() if n in known or n not in later} == {
         n: known.get(n) for n in table if n in known or n not in later
@@ -87,8 +78,12 @@ def test_what_python_needs_is_allowed(machine, verdict):
 
 def test_a_thread_may_start_and_a_process_may_not(machine, verdict):
     clone = seccomp._CLONE[MACHINES[machine]]
-    assert verdict(clone, 0x00010000 | 0x100) == ALLOWED
-    assert verdict(clone, 0x11) == DENIED
+    assert verdict(clone, 0x00010000 | 0x400 | 0x100) == ALLOWED
+    assert verdict(clone, 0x11) == verdict(clone, 0x400) == DENIED
+
+
+def test_threads_share_their_descriptors_and_the_limit_of_these(machine, verdict):
+    assert verdict(seccomp._CLONE[MACHINES[machine]], 0x00010000 | 0x100) == DENIED
 
 
 @pytest.mark.parametrize("numbers", [seccomp._CLONE3, seccomp._OPENAT2])
@@ -96,46 +91,48 @@ def test_a_call_whose_flags_are_in_memory_looks_unknown(machine, verdict, number
     assert verdict(numbers[MACHINES[machine]]) == UNKNOWN
 
 
-@pytest.mark.parametrize("flags", [os.O_CREAT, os.O_TRUNC, os.O_TMPFILE, os.O_CREAT | os.O_EXCL])
-def test_a_file_can_be_opened_but_not_made_or_emptied(machine, verdict, flags):
+WRITING = [os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC, os.O_TMPFILE, os.O_WRONLY | os.O_APPEND]
+
+
+@pytest.mark.parametrize("flags", WRITING)
+def test_files_are_opened_to_be_read(machine, verdict, flags):
     openat = seccomp._OPENAT[MACHINES[machine]]
-    assert verdict(openat, 3, 0, os.O_RDWR | os.O_DIRECTORY | os.O_CLOEXEC) == ALLOWED
-    assert verdict(openat, 3, 0, os.O_WRONLY | flags) == DENIED
+    assert verdict(openat, 3, 0, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) == ALLOWED
+    assert verdict(openat, 3, 0, flags) == DENIED
 
 
 def test_the_older_way_to_open_files_is_the_same(verdict, machine):
     if machine == "x86_64":  # which alone has it
         assert verdict(seccomp._OPEN[0], 0, os.O_RDONLY) == ALLOWED
-        assert verdict(seccomp._OPEN[0], 0, os.O_RDONLY | os.O_CREAT) == DENIED
+        assert {verdict(seccomp._OPEN[0], 0, flags) for flags in WRITING} == {DENIED}
 
 
-def test_a_process_may_signal_its_own_threads_alone(machine, verdict):
-    tgkill = seccomp._TGKILL[MACHINES[machine]]
-    assert verdict(tgkill, PID) == ALLOWED
-    assert verdict(tgkill, PID + 1) == DENIED
+SETOWN_EX, OFD_SETLK, FIOSETOWN, TIOCLINUX = 15, 37, 0x8901, 0x541C
+SETFLAGS, ENABLE_VERITY, FREEZE = 0x40086602, 0x40806685, 0xC0045877
 
 
-def test_a_process_may_limit_itself_alone(machine, verdict):
-    prlimit64 = seccomp._PRLIMIT64[MACHINES[machine]]
-    assert verdict(prlimit64, 0) == ALLOWED
-    assert verdict(prlimit64, PID) == DENIED
-
-
-SETOWN_EX, FIOSETOWN, SIOCSPGRP, TIOCLINUX = 15, 0x8901, 0x8902, 0x541C
-
-
-@pytest.mark.parametrize("asked", [fcntl.F_SETOWN, fcntl.F_SETSIG, SETOWN_EX])
-def test_a_file_has_no_owner_that_is_signalled(machine, verdict, asked):
+@pytest.mark.parametrize(
+    "asked", [fcntl.F_SETOWN, fcntl.F_SETSIG, SETOWN_EX, fcntl.F_SETLK, OFD_SETLK]
+)
+def test_a_file_has_neither_a_lock_nor_an_owner_that_is_signalled(machine, verdict, asked):
     number = seccomp._FCNTL[MACHINES[machine]]
     assert verdict(number, 0, asked) == DENIED
-    assert verdict(number, 0, fcntl.F_SETFD) == verdict(number, 0, fcntl.F_GETFL) == ALLOWED
+    assert {verdict(number, 0, n) for n in (fcntl.F_SETFD, fcntl.F_GETFL)} == {ALLOWED}
+    assert verdict(number, 0, fcntl.F_DUPFD_CLOEXEC) == ALLOWED
 
 
-@pytest.mark.parametrize("asked", [FIOSETOWN, SIOCSPGRP, termios.TIOCSTI, TIOCLINUX])
-def test_neither_has_a_socket_and_nothing_types_into_a_terminal(machine, verdict, asked):
+@pytest.mark.parametrize(
+    "asked", [FIOSETOWN, termios.TIOCSTI, TIOCLINUX, SETFLAGS, ENABLE_VERITY, FREEZE]
+)
+def test_devices_and_files_are_asked_nothing_but_what_a_stream_is(machine, verdict, asked):
     number = seccomp._IOCTL[MACHINES[machine]]
     assert verdict(number, 0, asked) == DENIED
-    assert verdict(number, 0, termios.FIONREAD) == verdict(number, 0, termios.TCGETS) == ALLOWED
+    assert {verdict(number, 0, n) for n in (termios.FIONREAD, termios.TCGETS)} == {ALLOWED}
+
+
+def test_a_filter_is_not_followed_by_others(machine, verdict):
+    number, name, core = seccomp._PRCTL[MACHINES[machine]], 15, 62  # PR_SET_NAME, PR_SCHED_CORE
+    assert [verdict(number, option) for option in (name, 22, core)] == [ALLOWED, DENIED, DENIED]
 
 
 def test_calls_of_another_architecture_end_the_process(machine):

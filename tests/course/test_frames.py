@@ -60,6 +60,7 @@ BAD_FRAMES = {
     "not an object": raw(b"[1]"),
     "not text": raw(b"\xff\xfe\x00"),
     "deep": raw(b"[" * 30000),
+    "an integer that Python cannot write": raw(b'{"text": ' + b"9" * 4300 + b"}"),
 }
 
 

@@ -69,6 +69,28 @@ def test_an_answer_that_exceeds_the_time_limit_times_out(launched):
     assert (outcome.kind, outcome.facts) == ("timeout", {"seconds": 5.0})
 
 
+def test_messages_without_end_do_not_put_off_the_time_limit(launched):
+    clock = (t for n in range(9999) for t in (n, n + 1.0))  # each message takes a second
+    outcome, _ = launched(Scripted(*[RUNNING] * 40), 5.0, clock)
+    assert (outcome.kind, outcome.facts) == ("timeout", {"seconds": 5.0})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"busy": [1e22]},
+        {"text": float("inf"), "arrays": []},
+        {"text": runner.TEXT_LIMIT + 1, "arrays": []},
+        {"text": -1, "arrays": []},
+        {"text": 0, "arrays": [None]},
+    ],
+    ids=["a list for a note", "an infinite text", "a long text", "a negative text", "no array"],
+)
+def test_a_message_that_means_nothing_is_a_protocol_error(launched, header):
+    outcome, _ = launched(Scripted(header))
+    assert outcome.kind == "protocol"
+
+
 def test_a_dead_child_is_reported_with_its_exit_code(launched):
     outcome, _ = launched(Scripted(closes=True, code=-11))
     assert (outcome.kind, outcome.facts) == ("died", {"code": -11})

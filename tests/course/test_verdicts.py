@@ -100,8 +100,8 @@ def test_a_broken_bound_is_called_missed_whichever_side_it_is_on():
 
 @pytest.mark.parametrize(
     "back",
-    [np.ones(3, np.float64), np.ones((1, 3), np.float32), np.ones(1, np.float32), None],
-    ids=["another dtype", "another rank", "a shape that would be broadcast", "nothing"],
+    [np.ones(3, np.float64), np.ones((1, 3), np.float32), np.ones(1, np.float32), 1, None],
+    ids=["another dtype", "another rank", "a shape that would be broadcast", "a number", "nothing"],
 )
 def test_an_array_that_comes_back_as_another_one_is_an_error(back):
     arrays = {} if back is None else {"out": back}

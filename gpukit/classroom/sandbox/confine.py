@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from gpukit.classroom.sandbox import landlock, seccomp
 
-_DUMPABLE = 4  # of prctl: whether others of the same user may look into a process
-
 
 @dataclass(frozen=True)
 class Confinement:
@@ -51,7 +49,7 @@ class Confinement:
             os.setresgid(self.user, self.user, self.user)
             os.setresuid(self.user, self.user, self.user)
         os.umask(0o077)
-        seccomp.prctl(_DUMPABLE, 0)
+        seccomp.hide()
         if self.readable is not None:
             landlock.apply(self.readable, self.writable)
         if self.filtered:

@@ -75,6 +75,8 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
     "truncate": (76, 45),  # which Landlock stops since Linux 6.2
+    "ftruncate": (77, 46),
+    "fallocate": (285, 47),
     # network
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -113,6 +115,10 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "shmctl": (31, 195),
     "mq_unlink": (241, 181),
     # what only a debugger, a driver or an administrator uses
+    "seccomp": (317, 277),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
     "bpf": (321, 280),
     "perf_event_open": (298, 241),
     "io_uring_setup": (425, 425),
@@ -132,6 +138,10 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "syslog": (103, 116),
     "acct": (163, 89),
     "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
+    "flock": (73, 32),
     "swapon": (167, 224),
     "swapoff": (168, 225),
     "reboot": (169, 142),
@@ -139,6 +149,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "setdomainname": (171, 162),
     "settimeofday": (164, 170),
     "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
     "init_module": (175, 105),
     "finit_module": (313, 273),
@@ -157,19 +168,23 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
 }
 _CLONE, _CLONE3, _TGKILL, _PRLIMIT64 = (56, 220), (435, 435), (234, 131), (302, 261)
 _OPEN, _OPENAT, _OPENAT2 = (2, None), (257, 56), (437, 437)
-_FCNTL, _IOCTL = (72, 25), (16, 29)
+_FCNTL, _IOCTL, _PRCTL = (72, 25), (16, 29), (157, 167)
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, AUDIT_ARCH
 _X32 = 0x40000000  # the bit of the numbers of the x32 calls, which a x86-64 kernel takes as well
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, (16, 24, 32)  # in struct seccomp_data; the low halves
 _ALLOW, _DENY, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
-_CLONE_THREAD = 0x00010000
-# Requests that make the kernel signal another process (F_SETOWN, F_SETSIG, F_SETOWN_EX; FIOSETOWN
-# and SIOCSPGRP) or type into a terminal (TIOCSTI, TIOCLINUX).
-_OWNERS, _TERMINALS = (8, 10, 15), (0x8901, 0x8902, 0x5412, 0x541C)
+_CLONE_THREAD, _CLONE_FILES = 0x00010000, 0x00000400
+# F_DUPFD to F_SETFL and F_DUPFD_CLOEXEC: no locks, no owner that the kernel signals.
+_DESCRIPTORS = (0, 1, 2, 3, 4, 1030)
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a stream. Others
+# change files and file systems, even if these were opened to be read, or type into a terminal.
+_STREAMS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+_PR_SCHED_CORE = 62
 _O_CREAT, _O_TRUNC, _O_TMPFILE = 0o100, 0o1000, 0o20000000  # the last one without O_DIRECTORY
-_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38  # of prctl
+_O_WRONLY, _O_RDWR = 1, 2
+_DUMPABLE, _SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 4, 22, 2, 38  # of prctl
 
 Instruction = tuple[int, int, int, int]
 
@@ -196,38 +211,37 @@ def program(machine: str, pid: int) -> list[Instruction]:
     # Their flags are in memory, where a filter cannot read them; glibc falls back to clone.
     for numbers in (_CLONE3, _OPENAT2):
         rules += [(_JUMP_EQUAL, 0, 1, numbers[which]), (_RETURN, 0, 0, _UNKNOWN)]
-    rules += _if(_CLONE[which], 0, (_JUMP_SET, 1, 0, _CLONE_THREAD))  # threads only
+    # Threads only, which share the table of descriptors and its limit.
+    shared = (_JUMP_SET, 0, 1, _CLONE_THREAD), (_JUMP_SET, 1, 0, _CLONE_FILES)
+    rules += _if(_CLONE[which], 0, *shared)
     rules += _if(_TGKILL[which], 0, (_JUMP_EQUAL, 1, 0, pid))
     rules += _if(_PRLIMIT64[which], 0, (_JUMP_EQUAL, 1, 0, 0))  # 0 is the process that calls
-    changes = _O_CREAT | _O_TRUNC | _O_TMPFILE
+    changes = _O_WRONLY | _O_RDWR | _O_CREAT | _O_TRUNC | _O_TMPFILE
     for number, flags in ((_OPEN[which], 1), (_OPENAT[which], 2)):
         if number is not None:
             rules += _if(number, flags, (_JUMP_SET, 0, 1, changes))
-    rules += _unless(_FCNTL[which], 1, _OWNERS) + _unless(_IOCTL[which], 1, _TERMINALS)
+    rules += _among(_FCNTL[which], 1, _DESCRIPTORS) + _among(_IOCTL[which], 1, _STREAMS)
+    refused = (_JUMP_EQUAL, 1, 0, _SET_SECCOMP), (_JUMP_EQUAL, 0, 1, _PR_SCHED_CORE)
+    rules += _if(_PRCTL[which], 0, *refused)
     return [*rules, (_RETURN, 0, 0, _ALLOW)]
 
 
-def _if(number: int, argument: int, test: Instruction) -> list[Instruction]:
-    """Return what allows a call only if `test` of an argument jumps over one instruction."""
+def _if(number: int, argument: int, *tests: Instruction) -> list[Instruction]:
+    """Return what allows a call if `tests` of an argument jump over one instruction behind them."""
     return [
-        (_JUMP_EQUAL, 0, 4, number),
+        (_JUMP_EQUAL, 0, len(tests) + 3, number),
         (_LOAD, 0, 0, _ARGUMENTS[argument]),
-        test,
+        *tests,
         (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
     ]
 
 
-def _unless(number: int, argument: int, values: tuple[int, ...]) -> list[Instruction]:
-    """Return what denies a call where an argument is one of `values`."""
-    count = len(values)
-    return [
-        (_JUMP_EQUAL, 0, count + 3, number),
-        (_LOAD, 0, 0, _ARGUMENTS[argument]),
-        *((_JUMP_EQUAL, count - k, 0, value) for k, value in enumerate(values)),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _DENY),
-    ]
+def _among(number: int, argument: int, values: tuple[int, ...]) -> list[Instruction]:
+    """Return what allows a call only where an argument is one of `values`."""
+    last = len(values)
+    tests = ((_JUMP_EQUAL, last - k, 0, value) for k, value in enumerate(values))
+    return _if(number, argument, *tests)
 
 
 def apply() -> None:
@@ -246,6 +260,11 @@ def no_new_privileges() -> None:
     """Give up that a program which is set-uid gets more rights; the filter asks for that."""
     if prctl(_NO_NEW_PRIVILEGES, 1):
         raise OSError(ctypes.get_errno(), "no_new_privs was refused")
+
+
+def hide() -> None:
+    """Let no other process of the same user look into this one, nor into its descriptors."""
+    prctl(_DUMPABLE, 0)
 
 
 def prctl(option: int, *given: int) -> int:
