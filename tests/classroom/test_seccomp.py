@@ -135,6 +135,18 @@ def test_a_filter_is_not_followed_by_others(machine, verdict):
     assert [verdict(number, option) for option in (name, 22, core)] == [ALLOWED, DENIED, DENIED]
 
 
+def test_a_process_may_signal_its_own_threads_alone(machine, verdict):
+    tgkill = seccomp._TGKILL[MACHINES[machine]]
+    assert verdict(tgkill, PID) == ALLOWED
+    assert verdict(tgkill, PID + 1) == DENIED
+
+
+def test_a_process_may_limit_itself_alone(machine, verdict):
+    prlimit64 = seccomp._PRLIMIT64[MACHINES[machine]]
+    assert verdict(prlimit64, 0) == ALLOWED
+    assert verdict(prlimit64, PID) == DENIED
+
+
 def test_calls_of_another_architecture_end_the_process(machine):
     assert decide(seccomp.program(machine, PID), 0x40000003, 0) == KILLED
 
