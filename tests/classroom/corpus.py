@@ -79,8 +79,8 @@ def hostile() -> Iterator[Case]:
     """Yield the submissions that attack the grader or are no submissions."""
     for table in _tables("hostile"):
         expect = frozenset(table.pop("expect"))
-        if table.get("heavy"):
-            expect |= {"timeout"}  # how far it gets depends on the machine
+        if table.get("heavy") and expect & EARNING:
+            expect |= {"timeout"}  # a slow machine may not get to its end
         yield Case(folder="hostile", sentence=table.pop("attempts"), expect=expect, **table)
 
 

@@ -84,7 +84,7 @@ def test_nothing_that_the_grader_has_open_is_open(sandbox):
                 pass
     """
     device, pipe = "0o2", "0o1"
-    kinds = [device, pipe, pipe, pipe, pipe, device]  # /dev/null, output, the channel and its input
+    kinds = [device, pipe, pipe, pipe, pipe, device]  # /dev/null, output, channel, /dev/null
     lines = [f"{number} {kind}" for number, kind in enumerate(kinds)]
     assert ran(sandbox, program)[0].splitlines() == lines
 

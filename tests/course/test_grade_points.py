@@ -7,7 +7,7 @@ import pytest
 from gpukit.course import catalogue, frames, grade, launches, runner
 from gpukit.course.contracts import Contract
 from gpukit.course.runner import Outcome
-from tests.course.changes import body
+from tests.course.changes import body, edit
 from tests.course.maps import RIGHT
 
 PREVIOUS_LANE = """
@@ -18,22 +18,8 @@ PREVIOUS_LANE = """
         before = tile[tid - 1 if tid % 32 else tid]  # of the same warp
         out[i] = a[i] + b[i] if before == before else a[i]
 """
-EARLY_RETURN = """
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tid, i = cuda.threadIdx.x, cuda.grid(1)
-    tile[tid] = x[i] if i < x.size else np.float32(0)
-    if i >= x.size and tid > 0:
-        return
-    cuda.syncthreads()
-    half = BLOCK // 2
-    while half > 0:
-        if tid < half:
-            tile[tid] += tile[tid + half]
-        cuda.syncthreads()
-        half //= 2
-    if tid == 0:
-        partials[cuda.blockIdx.x] = tile[0]
-"""
+TILE_IS_FULL = "    cuda.syncthreads()  # the tile is full"
+EARLY_RETURN = "    if i >= x.shape[0] and tid > 0:\n        return\n"
 
 
 @pytest.fixture
@@ -58,7 +44,7 @@ def test_a_race_within_a_warp_is_wrong(attempt):
 
 
 def test_a_barrier_after_a_return_costs_half_of_the_points(attempt):
-    report = attempt("block_sum", body(EARLY_RETURN))
+    report = attempt("block_sum", edit((TILE_IS_FULL, EARLY_RETURN + TILE_IS_FULL)))
     assert report.status == "but"
     assert "returned" in report.why
 
