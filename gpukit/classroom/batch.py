@@ -204,7 +204,7 @@ def _result(done: futures.Future[Report], task: Task) -> Report:
     except futures.process.BrokenProcessPool:
         raise
     except Exception as error:
-        return work.failed(task, f"gpukit could not grade this: {type(error).__name__}.")
+        return work.failed(task, f"A worker could not grade this: {error}")
 
 
 def _pool(jobs: int) -> futures.ProcessPoolExecutor:

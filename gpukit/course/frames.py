@@ -76,7 +76,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
 
 
 def parse(text: str | bytes) -> Any:
-    """Return what a JSON text says; raise ValueError for an integer of more than 64 bits.
+    """Return what a JSON text says; raise ValueError for an integer of over 20 digits.
 
     Python computes with longer ones, and then cannot write them.
     """

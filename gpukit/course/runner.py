@@ -23,7 +23,7 @@ START_SECONDS = 60.0
 # What an answer may take besides its own time for kernels to be compiled, and for the checker's own
 # functions, once on a machine.
 COMPILING_SECONDS = 120.0
-# Bytes of the text in a reply; the longest reports of the checker have a tenth.
+# Bytes of the text in a reply, a report or counters: those of right answers have a few thousand.
 TEXT_LIMIT = 8 << 20
 # How long the end of a process that was told to end is waited for.
 PATIENCE = 5.0

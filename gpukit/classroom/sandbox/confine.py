@@ -19,7 +19,6 @@ class Confinement:
     """
 
     readable: tuple[str, ...] | None
-    writable: tuple[str, ...] = ()
     user: int | None = None
     filtered: bool = True
     memory: int = 6 << 30
@@ -51,6 +50,6 @@ class Confinement:
         os.umask(0o077)
         seccomp.hide()
         if self.readable is not None:
-            landlock.apply(self.readable, self.writable)
+            landlock.apply(self.readable)
         if self.filtered:
             seccomp.apply()

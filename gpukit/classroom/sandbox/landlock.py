@@ -32,7 +32,7 @@ def version() -> int:
     return max(0, found)
 
 
-def apply(readable: Iterable[str], writable: Iterable[str] = ()) -> None:
+def apply(readable: Iterable[str]) -> None:
     """Restrict this process to what is below these paths; raise OSError where that is refused."""
     abi = version()
     rights = sum(bits for since, bits in _ALL_RIGHTS.items() if since <= abi)
@@ -43,21 +43,19 @@ def apply(readable: Iterable[str], writable: Iterable[str] = ()) -> None:
     ruleset = _call(_CREATE, given, ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
         for path in readable:
-            _allow(ruleset, path, _READ)
-        for path in writable:
-            _allow(ruleset, path, _READ | _WRITE_FILE)
+            _allow(ruleset, path)
         seccomp.no_new_privileges()
         _call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _allow(ruleset: int, path: str) -> None:
     with contextlib.suppress(FileNotFoundError, PermissionError):
         opened = os.open(Path(path), os.O_PATH | os.O_CLOEXEC)
         try:
-            if not stat.S_ISDIR(os.fstat(opened).st_mode):
-                rights &= _OF_FILES
+            is_folder = stat.S_ISDIR(os.fstat(opened).st_mode)
+            rights = _READ if is_folder else _READ & _OF_FILES
             rule = struct.pack("<Qi", rights, opened)
             _call(
                 _ADD, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0)

@@ -202,4 +202,4 @@ def confinement(mode: Mode, boxes: Path) -> Confinement:
         readable = (*python, *visible.drivers(), str(boxes))
     as_root = os.geteuid() == 0 and (mode.name != "landlock" or _user().is_available)
     user = _FIRST_USER + os.getpid() % _USERS if as_root else None
-    return Confinement(readable, ("/dev/null",), user, filtered)
+    return Confinement(readable, user, filtered)
