@@ -25,6 +25,8 @@ START_SECONDS = 60.0
 COMPILING_SECONDS = 120.0
 # Bytes of the text in a reply, a report or counters: those of right answers have a few thousand.
 TEXT_LIMIT = 8 << 20
+# Messages about what a process is busy with that nobody has read yet; a right one sends a few.
+UNREAD = 1000
 # How long the end of a process that was told to end is waited for.
 PATIENCE = 5.0
 
@@ -136,12 +138,13 @@ class Child:
             queue.Queue()
         )
         self._outbox: queue.Queue[tuple[dict[str, Any], bytes] | None] = queue.Queue()
+        self._unanswered = threading.Semaphore(0)
         self._printed = bytearray()
+        self._send_file(file, entry, driver, str(audit_log or ""))
         works = (self._listen, self._collect, self._deliver)
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in self._threads:
             thread.start()
-        self._send_file(file, entry, driver, str(audit_log or ""))
 
     def __enter__(self) -> Child:
         return self
@@ -157,10 +160,19 @@ class Child:
     def _listen(self) -> None:
         try:
             while (frame := frames.receive(self._process.stdout)) is not None:
+                self._expect(*frame)
                 self._inbox.put(frame)
             self._inbox.put(None)
         except (frames.ProtocolError, OSError, ValueError, MemoryError) as error:
             self._inbox.put(error)
+
+    def _expect(self, header: dict[str, Any], body: bytes) -> None:
+        """Refuse what nobody has asked for: it would fill this process's memory."""
+        if "busy" not in header:
+            if not self._unanswered.acquire(blocking=False):
+                raise frames.ProtocolError("an answer that nobody has asked for")
+        elif body or self._inbox.qsize() > UNREAD:
+            raise frames.ProtocolError("too much about what the process is busy with")
 
     def _collect(self) -> None:
         """Keep the first part of what the student prints; read and drop the rest."""
@@ -175,6 +187,7 @@ class Child:
                 frames.send(self._process.stdin, *frame)
 
     def _send(self, header: dict[str, Any], body: bytes = b"") -> None:
+        self._unanswered.release()
         self._outbox.put((header, body))
 
     def _send_file(self, file: Path, entry: str, driver: Path | None, audit_log: str = "") -> None:

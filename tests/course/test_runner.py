@@ -24,7 +24,7 @@ class Scripted:
         self.stderr, self.there, self.exit_code = os.fdopen(stderr, "rb", 0), there, code
         with os.fdopen(os.dup(self.output), "wb") as output:
             for header in headers:
-                frames.send(output, header)
+                frames.send(output, *(header if isinstance(header, tuple) else (header,)))
         if closes:
             self.close()
 
@@ -43,15 +43,23 @@ class Scripted:
 
 
 @pytest.fixture
-def launched(monkeypatch, tmp_path):
+def child(tmp_path):
+    def of(process, **options):
+        file = tmp_path / "answer.py"
+        return runner.Child(file, "x_kernel", starts=lambda environment: process, **options)
+
+    return of
+
+
+@pytest.fixture
+def launched(child, monkeypatch):
     def launch(process, seconds=30.0, clock=()):
-        monkeypatch.setattr(runner, "start", lambda environment: process)
         noticed = []
-        with runner.Child(tmp_path / "answer.py", "x_kernel", notice=noticed.append) as child:
+        with child(process, notice=noticed.append) as running:
             if clock:
                 times = iter(clock)
                 monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(times)))
-            return child.launch(CASE, seconds), noticed
+            return running.launch(CASE, seconds), noticed
 
     return launch
 
@@ -89,6 +97,23 @@ def test_messages_without_end_do_not_put_off_the_time_limit(launched):
 def test_a_message_that_means_nothing_is_a_protocol_error(launched, header):
     outcome, _ = launched(Scripted(header))
     assert outcome.kind == "protocol"
+
+
+def test_an_answer_that_nobody_has_asked_for_is_a_protocol_error(child):
+    with child(Scripted(ANSWER, ANSWER)) as running:
+        assert running.loaded().kind == "arrays"  # asked for by the file that was sent
+        assert running.loaded().kind == "protocol"
+
+
+def test_a_message_about_what_is_being_done_carries_no_data(child):
+    with child(Scripted((RUNNING, b"data"))) as running:
+        assert running.loaded().kind == "protocol"
+
+
+def test_messages_do_not_pile_up_faster_than_they_are_read(child, monkeypatch):
+    monkeypatch.setattr(runner, "UNREAD", -1)  # not even one may wait
+    with child(Scripted(RUNNING)) as running:
+        assert running.loaded().kind == "protocol"
 
 
 def test_a_dead_child_is_reported_with_its_exit_code(launched):
