@@ -48,6 +48,7 @@ class Grading:
     watch: Observer
     rows: list[Row] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)  # the exercise's own cases
+    extra: list[Tried] = field(default_factory=list)  # of random sizes
     doubtful: list[Finding] = field(default_factory=list)  # of all cases
     idle_warps: int = 0
     about: str = ""
@@ -113,8 +114,7 @@ class Grading:
         for name, shape in (self.exercise.shapes | drawn).items():
             tried = self.launches.launched(self.exercise.case(shape, name=name))
             self._tell(tried.row)
-            if name not in drawn:
-                self.tried.append(tried)
+            (self.extra if name in drawn else self.tried).append(tried)
             if tried.row.status != "right" and failed is None:
                 failed = tried.row.status, shape
             if not tried.goes_on:
@@ -249,7 +249,7 @@ class Grading:
 
     def _findings(self) -> Report | None:
         launches = 0
-        for case, tried in ((tried.case, self._found(tried)) for tried in self.tried):
+        for case, tried in ((t.case, self._found(t)) for t in (*self.tried, *self.extra)):
             row = tried.row
             if row.status not in ("right", "wrong") or tried.found is None:
                 self._tell(replace(row, name=f"checked: {row.name}"))

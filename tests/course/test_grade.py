@@ -147,6 +147,15 @@ def test_right_results_with_a_race_are_wrong(attempt):
     assert "by luck" in report.why
 
 
+def test_a_race_that_only_random_sizes_show_is_wrong(attempt):
+    first = "    cuda.syncthreads()  # the tile is full before any thread reads another's element\n"
+    largest = max(n for (n,) in catalogue.find("block_sum").shapes.values())
+    rarely = f"    if x.shape[0] <= {largest}:\n        cuda.syncthreads()\n"
+    report = attempt("block_sum", edit((first, rarely)))
+    assert report.status == "wrong"
+    assert [row.name for row in report.rows if row.status == "wrong"] == ["checked: random sizes"]
+
+
 def test_a_single_working_thread_breaks_the_contract(attempt):
     lines = """
         if cuda.threadIdx.x == 0:
