@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from gpukit import errors, files
@@ -58,14 +58,19 @@ class Baseline:
         """Return the entries of which no finding is left, in order."""
         return sorted(self.entries.keys() - {self.entry(finding) for finding in findings})
 
-    def write(self, findings: Iterable[Finding]) -> int:
-        """Write these findings instead of the file's, with its reasons; return how many."""
+    def write(self, findings: Iterable[Finding], *, whole: bool = True) -> tuple[int, int]:
+        """Write these findings instead of the file's, with its reasons, and return how many.
+
+        Unless they are those of the `whole` suite, the file's other entries are kept: the second
+        number.
+        """
         assert self.path is not None
-        made = sorted({self.entry(finding) for finding in findings})
-        kept = [replace(e, reason=self.entries[e].reason) if e in self.entries else e for e in made]
-        data = {"schema": SCHEMA, "version": VERSION, "findings": [asdict(e) for e in kept]}
+        found = {self.entry(finding) for finding in findings}
+        kept = set() if whole else self.entries.keys() - found
+        made = [self.entries.get(entry, entry) for entry in sorted(found | kept)]
+        data = {"schema": SCHEMA, "version": VERSION, "findings": [asdict(e) for e in made]}
         files.write(self.path, json.dumps(data, indent=2) + "\n")
-        return len(kept)
+        return len(found), len(kept)
 
     def entry(self, finding: Finding) -> Entry:
         """Return the entry for a finding."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import unittest
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ from gpukit.testing.baseline import Baseline
 # Kinds of findings that are exceptions of a plain launch too, which a test may expect.
 _RAISED = ("raised", "launch-refused", "returned-local")
 _SHOWN = 20  # findings in the summary
+_SKIPS = (pytest.skip.Exception, unittest.SkipTest)
+# Options of pytest that select tests: without them the whole suite is run.
+_SELECTING = ("file_or_dir", "keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf")
 _Phase = Generator[None, Any, Any]
 
 
@@ -72,6 +76,7 @@ class Checking:
         self._reports: list[Report] = []  # one for each phase so far
         self._outside: list[Finding] = []  # errors that no test is to blame for
         self._missed = ""
+        self._lost: list[str] = []  # processes of pytest-xdist that sent no reports
         self._written = ""
         self._process = os.getpid()
         self._open = contextlib.ExitStack()
@@ -129,16 +134,23 @@ class Checking:
         try:
             result = yield
         except BaseException as error:
-            found = self._take()
-            if found and isinstance(error, pytest.skip.Exception):
-                pytest.fail(_texts(found), pytrace=False)
-            if found:
-                item.add_report_section(when, "gpukit", _texts(found))
+            self._judge(item, when, fails=not isinstance(error, _SKIPS))
             raise
-        found = self._take()
-        if found:
-            pytest.fail(_texts(found), pytrace=False)
+        self._judge(item, when, fails=False)
         return result
+
+    def _judge(self, item: pytest.Item, when: str, *, fails: bool) -> None:
+        """Fail a phase for its findings; if it fails itself, show them below its own error."""
+        found = self._take()
+        if not found:
+            return
+        # What a unittest.TestCase raises does not get here: pytest keeps it in this list, and
+        # reports it, a skip too, instead of what is raised below.
+        raised = getattr(item, "_excinfo", None) or []
+        raised[:] = [one for one in raised if not isinstance(one.value, _SKIPS)]
+        if not fails and not raised:
+            pytest.fail(_texts(found), pytrace=False)
+        item.add_report_section(when, "gpukit", _texts(found))
 
     # ---- session ----------------------------------------------------------------------------
 
@@ -163,7 +175,10 @@ class Checking:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Receive the reports of a process of pytest-xdist."""
-        sent = getattr(node, "workeroutput", {}).get("gpukit")
+        if not hasattr(node, "workeroutput"):  # it crashed
+            self._lost.append(node.gateway.id)
+            return
+        sent = node.workeroutput.pop("gpukit", None)  # an interrupted one is down twice
         if sent:
             self._missed = self._missed or sent["missed"]
             self._reports.append(Report.from_json(sent["report"]))
@@ -184,13 +199,13 @@ class Checking:
         passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if self._missed:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        elif self._outside and passed:
+        elif (self._outside or self._lost) and passed:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         try:
             if self.junit:
                 files.write(self.junit, report.to_junit(self._known(report.findings)))
             if self.known.writes:
-                self._written = self._write(session.exitstatus, report)
+                self._written = self._write(session, report)
         except errors.OutputError as error:
             self._written = str(error)
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
@@ -199,12 +214,23 @@ class Checking:
         """End the checking, also where there was no session."""
         self._open.close()
 
-    def _write(self, status: int, report: Report) -> str:
-        ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-        if status not in ended:
+    def _write(self, session: pytest.Session, report: Report) -> str:
+        """Write the baseline of a run that completed; return what is said about it."""
+        ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not ended or session.shouldfail or session.shouldstop or self._lost:
             return f"{self.known.path} was not written: the run did not complete."
-        count = self.known.write([*report.errors, *report.warnings])
-        return f"Wrote {some(count, 'finding')} to {self.known.path}."
+        # A test that failed may have ended before its launches.
+        selected = any(self.config.getoption(name, None) for name in _SELECTING)
+        whole = session.exitstatus == pytest.ExitCode.OK and not selected
+        count, kept = self.known.write([*report.errors, *report.warnings], whole=whole)
+        wrote = f"Wrote {some(count, 'finding')} to {self.known.path}."
+        if not kept:
+            return wrote
+        why = "tests were selected" if selected else "a test failed"
+        return (
+            f"{wrote} Kept {some(kept, 'older finding')} not found in this run, because {why}. To "
+            "remove what is fixed, run the whole suite without failures, or edit the file."
+        )
 
     def _known(self, findings: Sequence[Finding]) -> list[Finding]:
         return [found for found in findings if self.known.knows(found)]
@@ -228,6 +254,10 @@ class Checking:
             lines.append(f"{some(len(warnings) - _SHOWN, 'more warning')}: use --gpukit-junit.")
         if self._outside:
             lines += ["Outside of any test:", _texts(self._outside)]
+        lines += [
+            f"The findings of {name} are missing: that process of pytest-xdist ended early."
+            for name in self._lost
+        ]
         lines += [content.clean(f"Note: {note}") for note in report.notes]
         lines += [report.summary, *self._about_baseline(report)]
         return [*lines, self._written] if self._written else lines
@@ -241,8 +271,8 @@ class Checking:
         stale = self.known.stale(report.findings)
         if stale:
             lines.append(
-                f"In {name}, but not found in this run: {some(len(stale), 'finding')}. If this was "
-                "the whole suite, they are fixed: run it again with --gpukit-baseline-write."
+                f"In {name}, but not found in this run: {some(len(stale), 'finding')}. If they "
+                "are fixed, run the whole suite with --gpukit-baseline-write."
             )
         return lines + [f"  {entry}" for entry in stale]
 

@@ -51,6 +51,10 @@ def raising_kernel(a):
     if a[0] == 0:
         raise ValueError("zero")
 """
+CLEAN = """
+def test_clean():
+    double_kernel[1, 32](np.arange(5))
+"""
 # A kernel with a known race.
 KNOWN = """
 def test_known():
@@ -117,6 +121,43 @@ def test_child_process():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert "CheckFailed" in done.stderr
+"""
+
+# Tests of unittest, whose exceptions pytest keeps to report them itself.
+UNIT = """
+import unittest
+
+
+class TestUnit(unittest.TestCase):
+    def setUp(self):
+        shift_kernel[2, 32](np.zeros(64))
+
+    def test_passes(self):
+        pass
+
+    def test_fails(self):
+        self.assertEqual(1, 2)
+
+    def test_skips(self):
+        self.skipTest("no more today")
+
+    @unittest.expectedFailure
+    def test_expected_failure(self):
+        self.fail()
+
+
+class TestTearDown(unittest.TestCase):
+    def tearDown(self):
+        raise ValueError("torn")
+
+    def test_skips_and_is_torn_down(self):
+        shift_kernel[2, 32](np.zeros(64))
+        self.skipTest("no more today")
+
+
+def test_raises_skip():
+    shift_kernel[2, 32](np.zeros(64))
+    raise unittest.SkipTest("no more today")
 """
 
 

@@ -72,6 +72,13 @@ def test_reason_is_kept_when_the_file_is_written_again(written, race, tmp_path, 
     assert reasons == {"shared-race": "benign", "float64": ""}
 
 
+def test_entries_that_part_of_a_suite_did_not_find_are_kept(written, race, path):
+    kept = written.write([finding("float64")], whole=False)
+    assert kept == (1, 1)
+    kinds = [each["kind"] for each in json.loads(path.read_text())["findings"]]
+    assert sorted(kinds) == ["float64", "shared-race"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.conftest import ROOT
-from tests.testing.suites import KERNELS, KNOWN, MAIN, line_of, run
+from tests.testing.suites import CLEAN, KERNELS, KNOWN, MAIN, UNIT, line_of, run
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -111,10 +111,51 @@ def test_junit_has_a_case_per_kernel_and_kind_in_which_known_findings_are_skippe
     assert skipped == ["gpukit.racecheck.same_kernel"]
 
 
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory):
+    """The run of a suite of unittest in which every test has a race."""
+    return run(tmp_path_factory.mktemp("unit"), "--gpukit-check", test_unit=UNIT)
+
+
+@pytest.mark.slow
+def test_race_in_a_test_of_unittest_fails_it_also_if_it_skips(unit):
+    assert unit.outcomes() == {
+        "test_expected_failure": "XFAIL",
+        "test_fails": "FAILED",
+        "test_passes": "FAILED",
+        "test_raises_skip": "FAILED",
+        "test_skips": "FAILED",
+        "test_skips_and_is_torn_down": "FAILED",
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["TestUnit.test_passes", "TestUnit.test_skips"])
+def test_failure_of_a_test_of_unittest_that_has_no_other_is_the_race(title, unit):
+    assert unit.section(title).startswith(f"error: global-race at test_unit.py:{SHIFT}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("title", "own"),
+    [
+        ("TestUnit.test_fails", "AssertionError: 1 != 2"),
+        ("TestTearDown.test_skips_and_is_torn_down", "ValueError: torn"),
+    ],
+)
+def test_race_in_a_test_of_unittest_that_fails_itself_is_shown_below_its_own_error(
+    title, own, unit
+):
+    _, _, below = unit.text.partition(f"_ {title} _")
+    before, _, after = below.partition("Captured gpukit call")
+    assert own in before
+    assert after.lstrip(" -\n").startswith("error: global-race")
+
+
 @pytest.mark.slow
 def test_option_in_the_configuration_of_a_clean_suite_checks_it(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --gpukit-check\n")
-    done = run(tmp_path, test_clean="\ndef test_clean():\n    double_kernel[1, 32](np.arange(5))\n")
+    done = run(tmp_path, test_clean=CLEAN)
     assert done.code == 0
     assert "No findings: 1 block of 32 threads in double_kernel[1, 32] checked" in done.text
 
@@ -129,6 +170,98 @@ def test_launches_outside_of_tests_fail_the_run_and_workers_of_xdist_send_their_
     assert (done.code, done.text.count("1 passed in ")) == (1, 1)  # and no warning
     outside = done.section("gpukit check").partition("Outside of any test:\n")[2]
     assert outside.startswith(f"error: global-race at test_outside.py:{SHIFT} in shift_kernel")
+
+
+ENDS = """
+import os
+
+
+def test_before():
+    assert os.environ.get("MODE") != "stop"
+
+
+def test_crash():
+    if os.environ.get("MODE") == "crash":
+        os._exit(1)
+"""
+
+
+@pytest.fixture(scope="module")
+def rewritten(tmp_path_factory):
+    """Return a function that writes a baseline of one race and a stale entry, and writes it again.
+
+    It returns the second run, and the entries before and after it.
+    """
+
+    def rewritten(*options, mode=""):
+        folder = tmp_path_factory.mktemp("again")
+        baseline = folder / "known.json"
+        writing = ["--gpukit-check", "--gpukit-baseline", baseline.name, "--gpukit-baseline-write"]
+        entry = {**STALE, "reason": "benign"}
+        made = {"schema": "gpukit-baseline", "version": 1, "findings": [entry]}
+        baseline.write_text(json.dumps(made))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MODE", mode)
+            done = run(folder, *writing, *options, test_a=ENDS, test_b=KNOWN)
+        return done, [
+            (each["kernel"], each["reason"])
+            for each in json.loads(baseline.read_text())["findings"]
+        ]
+
+    return rewritten
+
+
+STALE_ENTRY, NEW_ENTRY = ("gone_kernel", "benign"), ("same_kernel", "")
+
+
+@pytest.mark.slow
+def test_baseline_of_a_whole_run_has_its_findings_only(rewritten):
+    done, entries = rewritten()
+    assert (done.code, entries) == (0, [NEW_ENTRY])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "mode"), [(["-x"], "stop"), (["-n", "1"], "crash")], ids=["stopped", "crashed"]
+)
+def test_baseline_of_a_run_that_did_not_complete_is_not_written(options, mode, rewritten):
+    done, entries = rewritten(*options, mode=mode)
+    assert (done.code, entries) == (1, [STALE_ENTRY])
+    assert "known.json was not written: the run did not complete." in done.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "mode", "code"),
+    [(["-k", "known"], "", 0), (["test_b.py"], "", 0), ([], "stop", 1)],
+    ids=["-k", "file", "failed"],
+)
+def test_baseline_of_selected_or_failed_tests_keeps_what_they_did_not_find(
+    options, mode, code, rewritten
+):
+    done, entries = rewritten(*options, mode=mode)
+    assert (done.code, entries) == (code, [STALE_ENTRY, NEW_ENTRY])
+    assert "Kept 1 older finding not found in this run" in done.text
+
+
+LOST = """
+import os
+
+
+def pytest_sessionfinish(session):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os._exit(1)  # when its tests have passed
+"""
+
+
+@pytest.mark.slow
+def test_run_fails_if_a_worker_of_xdist_ends_without_its_findings(tmp_path):
+    (tmp_path / "conftest.py").write_text(LOST)
+    options = ["-n", "1", "--max-worker-restart", "0"]
+    done = run(tmp_path, "--gpukit-check", *options, test_clean=CLEAN)
+    assert "1 passed" in done.text
+    assert done.code == pytest.ExitCode.TESTS_FAILED
+    assert "The findings of gw0 are missing" in done.section("gpukit check")
 
 
 BLIND = """
