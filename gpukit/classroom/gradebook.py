@@ -13,7 +13,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit import files
 from gpukit.classroom import escape, junit, markdown, reports, similarity, statistics
@@ -96,7 +96,7 @@ def canvas(graded: Graded, roster: Roster | None = None) -> str:
     possible: list[Cell] = ["    Points Possible", *[None] * 4, *map(graded.of, graded.exercises)]
     rows = (
         [*_identity(person, student), *(graded.points(student, e) for e in graded.exercises)]
-        for student, person in _people(graded, roster)
+        for student, person in _people(graded, roster).items()
     )
     return _csv([*CANVAS, *heads], [possible, *rows])
 
@@ -113,22 +113,32 @@ def moodle(graded: Graded, roster: Roster | None = None) -> str:
     An import fails as a whole at an address that Moodle does not know: students without one are
     left out. Without any addresses it has user names; without a roster, the folders' names.
     """
-    people = _people(graded, roster)
-    has_addresses = any(person.email for _, person in people)
-    named = (
-        (student, person.email if has_addresses else person.login or person.id)
-        for student, person in people
-    )
-    rows = ([name, _percent(graded, s), feedback(graded, s)] for s, name in named if name)
-    head = "Email address" if has_addresses else "Username"
-    return _csv([head, "Grade", "Feedback comments"], rows)
+    column = _moodle_column(_people(graded, roster))
+    rows = ([n, _percent(graded, s), feedback(graded, s)] for s, n in column.names.items() if n)
+    return _csv([column.head, "Grade", "Feedback comments"], rows)
 
 
-def _people(graded: Graded, roster: Roster | None) -> list[tuple[str, Person]]:
+class _Column(NamedTuple):
+    """The column by which Moodle finds students: its header, and the cell of each, or ""."""
+
+    head: str
+    names: dict[str, str]
+    missing: str  # why a cell is empty
+
+
+def _moodle_column(people: dict[str, Person]) -> _Column:
+    addresses = {student: person.email for student, person in people.items()}
+    if any(addresses.values()):
+        return _Column("Email address", addresses, "no email address")
+    names = {student: person.login or person.id for student, person in people.items()}
+    return _Column("Username", names, "no address or user name")
+
+
+def _people(graded: Graded, roster: Roster | None) -> dict[str, Person]:
     """Return the students who are in the roster, or all if there is none."""
     if roster is None:
-        return [(student, Person(login=student)) for student in graded.students]
-    return list(roster.matched(graded.students).items())
+        return {student: Person(login=student) for student in graded.students}
+    return roster.matched(graded.students).people
 
 
 def _percent(graded: Graded, student: str) -> float | None:
@@ -153,24 +163,18 @@ def feedback(graded: Graded, student: str) -> str:
 
 def unmatched(graded: Graded, roster: Roster | None) -> list[Unresolved]:
     """Return the students whom Canvas or Moodle would not find, and why."""
-    people = dict(_people(graded, roster))
-    found = [
-        Unresolved(student, "", "not exactly one row of the roster: not in canvas.csv, moodle.csv")
-        for student in graded.students
-        if student not in people
+    reasons = roster.matched(graded.students).reasons if roster else {}
+    column = _moodle_column(_people(graded, roster))
+    nameless = (student for student, name in column.names.items() if not name)
+    return [
+        *(Unresolved(s, "", f"{why}: not in canvas.csv, moodle.csv") for s, why in reasons.items()),
+        *(Unresolved(s, "", f"{column.missing}: not in moodle.csv") for s in nameless),
     ]
-    if any(person.email for person in people.values()):
-        missing = (student for student, person in people.items() if not person.email)
-        found += [Unresolved(s, "", "no email address: not in moodle.csv") for s in missing]
-    return found
 
 
 def without_folder(graded: Graded, roster: Roster | None) -> list[str]:
-    """Return the names of those in the roster who have not handed in anything."""
-    if roster is None:
-        return []
-    matched = {id(person) for person in roster.matched(graded.students).values()}
-    alone = (person for person in roster.people if id(person) not in matched)
+    """Return the names of those in the roster whom no folder is named after."""
+    alone = roster.matched(graded.students).without_folder if roster else []
     return [person.name or person.email or person.login or person.id for person in alone]
 
 

@@ -10,10 +10,10 @@ import csv
 import io
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gpukit.classroom import escape
 from gpukit.errors import GpukitError
@@ -69,6 +69,14 @@ class Person:
         ]
 
 
+class Matches(NamedTuple):
+    """Who the folders of a class belong to."""
+
+    people: dict[str, Person]  # of each folder that names exactly one, and no other folder does
+    reasons: dict[str, str]  # why each other folder has nobody
+    without_folder: list[Person]
+
+
 @dataclass(frozen=True)
 class Roster:
     """The people of a course, and the header row of the file that lists them."""
@@ -76,12 +84,21 @@ class Roster:
     people: tuple[Person, ...] = ()
     headers: tuple[str, ...] = ()
 
-    def matched(self, students: Iterable[str]) -> dict[str, Person]:
-        """Return the person of each student whose folder names exactly one, and no other does."""
+    def matched(self, students: Iterable[str]) -> Matches:
+        """Return the person of each student's folder, or why there is none."""
         indices = [self._by_spelling(rank) for rank in range(3)]
-        found = {student: person for student in students for person in _of(student, indices)}
-        often = Counter(map(id, found.values()))
-        return {student: person for student, person in found.items() if often[id(person)] == 1}
+        named = {student: _of(student, indices) for student in students}
+        folders: dict[Person, list[str]] = {}
+        for student, people in named.items():
+            if len(people) == 1:
+                folders.setdefault(people[0], []).append(student)
+        reasons = {student: _reason(student, people, folders) for student, people in named.items()}
+        with_folder = {person for people in named.values() for person in people}
+        return Matches(
+            {student: named[student][0] for student, reason in reasons.items() if not reason},
+            {student: reason for student, reason in reasons.items() if reason},
+            [person for person in self.people if person not in with_folder],
+        )
 
     def _by_spelling(self, rank: int) -> dict[str, list[Person]]:
         index: dict[str, list[Person]] = {}
@@ -99,16 +116,23 @@ class Roster:
         return names.get(_words(exercise), exercise)
 
 
-def _of(student: str, indices: list[dict[str, list[Person]]]) -> Iterator[Person]:
-    """Yield the one person whom the surest spelling names; nobody if it names several."""
+def _of(student: str, indices: list[dict[str, list[Person]]]) -> list[Person]:
+    """Return whom the surest spelling names, which may be several."""
     moodle = _MOODLE_FOLDER.fullmatch(student)
     names = [f"participant {moodle[2]}", moodle[1]] if moodle else [student]
     for index in indices:
         for name in names:
-            people = index.get(_fold(name), [])
-            if people:
-                yield from people if len(people) == 1 else ()
-                return
+            if people := index.get(_fold(name)):
+                return people
+    return []
+
+
+def _reason(student: str, people: list[Person], folders: dict[Person, list[str]]) -> str:
+    """Return why a folder that names these people belongs to nobody; nothing if it does."""
+    if len(people) != 1:
+        return "several rows of the roster" if people else "no row of the roster"
+    others = [escape.name(folder, 40) for folder in folders[people[0]] if folder != student]
+    return f"the same person as {', '.join(others)} (keep one folder)" if others else ""
 
 
 def _folded(names: Iterable[str]) -> set[str]:

@@ -149,7 +149,7 @@ def test_who_is_not_in_the_roster_is_left_out_and_named():
     ]
     assert [row[0] for row in rows(gradebook.moodle(graded, people))[1:]] == ["alice@uni.example"]
     assert [(one.student, one.why) for one in gradebook.unmatched(graded, people)] == [
-        ("zed", "not exactly one row of the roster: not in canvas.csv, moodle.csv"),
+        ("zed", "no row of the roster: not in canvas.csv, moodle.csv"),
         (B, "no email address: not in moodle.csv"),
     ]
     assert gradebook.without_folder(graded, people) == ["Cole, Cy"]
@@ -161,6 +161,20 @@ def test_a_roster_without_addresses_gives_moodle_user_names():
     head, *names = [row[0] for row in rows(gradebook.moodle(graded, people))]
     assert (head, names) == ("Username", [A, B])
     assert gradebook.unmatched(graded, people) == []
+
+
+def test_a_student_without_a_user_name_is_missing_from_moodle_and_named():
+    people = Roster((Person("alice"), Person("Bob", login=B)))
+    graded = classes.graded(classes.report(A), classes.report(B))
+    assert [row[0] for row in rows(gradebook.moodle(graded, people))] == ["Username", B]
+    assert [(one.student, one.why) for one in gradebook.unmatched(graded, people)] == [
+        (A, "no address or user name: not in moodle.csv")
+    ]
+
+
+def test_a_person_with_two_folders_is_not_listed_as_without_one():
+    graded = classes.graded(classes.report(A), classes.report("alice@uni.example"))
+    assert gradebook.without_folder(graded, Roster(PEOPLE)) == ["Brown, Bob"]
 
 
 NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8)

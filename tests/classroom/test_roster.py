@@ -75,18 +75,18 @@ def test_a_list_by_hand_has_any_separator_and_order(tmp_path, encoding, separato
 def test_a_folder_is_matched_by_every_usual_name(folder):
     person = Person("Adams, Alice", "alice@uni.example", "", "101", "S1", "alice")
     other = Person("Brown, Bob", "bob@uni.example", "", "102", "S2", "bob")
-    assert Roster((other, person)).matched([folder, "zed"]) == {folder: person}
+    assert Roster((other, person)).matched([folder, "zed"]).people == {folder: person}
 
 
 def test_folders_of_the_archive_that_moodle_makes_are_matched(tmp_path):
     folder = "Alice Adams_7001_assignsubmission_file_"
     for text in (WORKSHEET, MOODLE):
-        assert read(tmp_path, text).matched([folder])[folder].email == "alice@uni.example"
+        assert read(tmp_path, text).matched([folder]).people[folder].email == "alice@uni.example"
 
 
 def test_a_name_is_matched_however_its_accents_are_written():
     person = Person("Zoë")
-    assert Roster((person,)).matched(["zoe\u0308"]) == {"zoe\u0308": person}
+    assert Roster((person,)).matched(["zoe\u0308"]).people == {"zoe\u0308": person}
 
 
 def test_a_row_that_is_there_twice_is_one_person(tmp_path):
@@ -96,17 +96,33 @@ def test_a_row_that_is_there_twice_is_one_person(tmp_path):
 def test_a_name_that_two_people_have_matches_nobody():
     twins = Person("Kim Lee", "a@x.example"), Person("Kim Lee", "b@x.example")
     found = Roster(twins).matched(["Kim Lee", "a@x.example"])
-    assert found == {"a@x.example": twins[0]}
+    assert found.people == {"a@x.example": twins[0]}
+    assert found.reasons == {"Kim Lee": "several rows of the roster"}
+
+
+def test_a_name_that_nobody_has_matches_no_row():
+    assert Roster((Person("Kim Lee"),)).matched(["zed"]).reasons == {"zed": "no row of the roster"}
 
 
 def test_two_folders_of_one_person_match_nobody():
     person = Person("Kim Lee", "kim@x.example", login="kim")
-    assert Roster((person,)).matched(["kim", "kim@x.example"]) == {}
+    found = Roster((person,)).matched(["kim", "kim@x.example"])
+    assert found.people == {}
+    assert found.reasons == {
+        "kim": "the same person as kim@x.example (keep one folder)",
+        "kim@x.example": "the same person as kim (keep one folder)",
+    }
+
+
+def test_only_those_whom_no_folder_names_are_without_one():
+    names = ("Kim Lee", "a@x.example"), ("Kim Lee", "b@x.example"), ("Ann", "ann@x.example")
+    people = Roster((*(Person(*each) for each in names), cy := Person("Cole, Cy")))
+    assert people.matched(["Kim Lee", "ann", "ann@x.example"]).without_folder == [cy]
 
 
 def test_an_id_comes_before_the_start_of_an_address():
     by_id, by_address = Person(id="kim"), Person(email="kim@x.example")
-    assert Roster((by_address, by_id)).matched(["kim"]) == {"kim": by_id}
+    assert Roster((by_address, by_id)).matched(["kim"]).people == {"kim": by_id}
 
 
 def test_the_column_of_an_exercise_keeps_the_number_of_the_assignment(tmp_path):
@@ -159,4 +175,5 @@ def test_any_file_is_read_or_refused(tmp_path_factory, content):
         found = roster.read(file)
     except RosterError:
         return
-    assert len(found.matched([person.id for person in found.people])) <= len(found.people)
+    matched = found.matched([person.id for person in found.people])
+    assert len(matched.people) <= len(found.people)
