@@ -54,6 +54,18 @@ def test_every_exercise_can_be_exported_with_a_page_for_the_teacher(target):
     assert ("Students can forge these marks" in words) == (target in WITH_SOLUTION)
 
 
+def test_the_page_for_classroom50_says_that_declarative_tests_have_no_sandbox():
+    words = contents("classroom50", exercises())["README.md"].decode()
+    _, _, marks = words.partition("## Marks")
+    assert "Declarative tests run answers without a sandbox: use their marks as feedback" in marks
+
+
+@pytest.mark.parametrize("target", ["nbgrader", "otter"])
+def test_the_page_for_a_tool_with_notebooks_says_how_its_two_tests_count(target):
+    words = contents(target, exercises())["README.md"].decode()
+    assert "has two tests, with the points of `gpukit test`: a right answer gets all" in words
+
+
 @pytest.mark.parametrize("target", export.TARGETS)
 def test_the_same_exercises_give_the_same_bytes(target):
     assert contents(target, exercises()) == contents(target, exercises())

@@ -12,7 +12,7 @@ import pytest
 
 from gpukit.classroom import rules, work
 from gpukit.classroom.export import machine
-from gpukit.classroom.export.mark import Mark
+from gpukit.classroom.export.mark import NOT_GRADABLE, Mark
 from gpukit.compiler import cache_folder
 from gpukit.course import catalogue
 from tests.classroom import schemas
@@ -85,6 +85,19 @@ def test_a_mark_has_the_points_of_gpukit_test(target, name, kind, monkeypatch):
     assert result["score"] * scale == earned(exercise, kind)
     assert sum(test[points] for test in result["tests"]) == earned(exercise, kind)
     assert sum(test[highest] for test in result["tests"]) == exercise.points
+
+
+@pytest.mark.parametrize("status", NOT_GRADABLE)
+def test_what_is_not_run_costs_no_attempt(status):
+    mark = Mark(catalogue.find("zip_add"), status, "Why it is so.")
+    assert machine.RESULTS["prairielearn"]([mark])["gradable"] is False
+
+
+def test_the_page_for_prairielearn_says_that_a_rejected_answer_costs_no_attempt(tmp_path):
+    page = exported("prairielearn", tmp_path / "ps1") / "README.md"
+    words = " ".join(page.read_text().split())
+    assert "costs no attempt: an answer without code, one that is not Python, and one" in words
+    assert "one that the rules for submissions reject." in words
 
 
 def test_each_submission_is_graded_with_random_inputs_of_its_own(tmp_path, monkeypatch, isolation):

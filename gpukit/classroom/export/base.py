@@ -23,6 +23,10 @@ Where no package index has it, make its wheel in your copy of gpukit
 (`python -m pip wheel --no-deps .`) and put it {place}."""
 # Compiles the checker and what a warm process compiles, so that a submission need not wait.
 WARM_UP = 'python -c "from gpukit.course import warming; warming.warm_up()"'
+# How the two tests of a notebook count.
+POINTS = """\
+two tests, with the points of `gpukit test`: a right answer gets all of them, one
+that breaks the budget of the task half, any other none."""
 _MODE = {False: 0o100644, True: 0o100755}
 _MARKS = """\
 {warning}
@@ -108,6 +112,11 @@ def task(exercise: Exercise, how: str) -> str:
     """Return the task with `how` to answer here in place of how to do so in a workbook."""
     paragraphs = exercise.task.read_text(encoding="utf-8").strip().split("\n\n")
     return "\n\n".join([*(p for p in paragraphs if "`%%exercise " not in p), how])
+
+
+def expected(exercises: Iterable[Exercise]) -> str:
+    """Return the list of the files that students hand in."""
+    return "\n".join(f"- `{e.name}.py` ({e.points} points): {e.title}" for e in exercises)
 
 
 def beside_task(program: str) -> str:

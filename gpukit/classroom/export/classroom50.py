@@ -71,17 +71,21 @@ Whoever has the address of the published files can read them: they contain no so
 workflow runs in the student's own repository, which Classroom 50 calls no boundary against a
 hostile student.
 """
+_MARKS = f"""\
+{base.ON_MACHINE}
+
+Declarative tests run answers without a sandbox: use their marks as feedback only."""
 # Seconds for pip, and for a test.
 _TIMEOUT = 600
 
 
 def files(name: str, exercises: Sequence[Exercise]) -> Files:
     """Return what belongs into the folder of the assignment's autograder."""
-    expected = "\n".join(f"- `{e.name}.py` ({e.points} points): {e.title}" for e in exercises)
+    expected = base.expected(exercises)
     source = base.SOURCE.format(place="beside `autograder.py`")
     words = _README.format(requirement=base.REQUIREMENT, source=source, expected=expected)
     return {
-        "README.md": base.readme(f"{name} for Classroom 50", words, base.ON_MACHINE),
+        "README.md": base.readme(f"{name} for Classroom 50", words, _MARKS),
         "autograder.py": base.text(_AUTOGRADER),
         "tests.json": base.data(_declarative(exercises)),
         **base.public(exercises),

@@ -56,7 +56,7 @@ error, not a mark.
 
 def files(name: str, exercises: Sequence[Exercise]) -> Files:
     """Return the archive and the page for the teacher."""
-    expected = "\n".join(f"- `{e.name}.py` ({e.points} points): {e.title}" for e in exercises)
+    expected = base.expected(exercises)
     source = base.SOURCE.format(place="into the archive, beside `setup.sh`")
     words = _README.format(requirement=base.REQUIREMENT, source=source, expected=expected)
     return {

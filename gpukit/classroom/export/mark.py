@@ -8,7 +8,7 @@ from gpukit.classroom.export import base
 from gpukit.classroom.export.base import Test
 from gpukit.course.catalogue import Exercise
 
-# Nobody's attempt: there is nothing to be graded.
+# The statuses of what is not run: where a service counts attempts, it costs none.
 NOT_GRADABLE = ("absent", "untouched", "syntax", "rejected")
 
 

@@ -38,15 +38,14 @@ To add the assignment to a course that you have, copy `source/{name}`, and the l
 `nbgrader_config.py` that allows a test more than 30 seconds. `source/{name}/exercises` has what the
 tests need; it contains no solutions, and nbgrader copies it to the students.
 
-Each notebook has two tests, with the points of `gpukit test`: a right answer gets all of them, one
-that breaks the budget of the task half, any other none.
+Each notebook has {points}
 """
 
 
 def files(name: str, exercises: Sequence[Exercise]) -> Files:
     """Return the course with one assignment."""
     source = f"source/{name}"
-    words = _README.format(name=name, requirement=base.REQUIREMENT)
+    words = _README.format(name=name, requirement=base.REQUIREMENT, points=base.POINTS)
     return {
         "README.md": base.readme(f"{name} for nbgrader", words, base.IN_NOTEBOOK),
         "nbgrader_config.py": base.text(_CONFIG),

@@ -41,8 +41,7 @@ The first command makes `dist/student`, which is what students get. The second g
 `otter grade` and Gradescope take the same `dist/autograder/*.zip`. The third gives the marks of
 record. `exercises` has what the tests need; it contains no solutions.
 
-Each question has two tests, with the points of `gpukit test`: a right answer gets all of them, one
-that breaks the budget of the task half, any other none.
+Each question has {points}
 """
 
 
@@ -52,7 +51,7 @@ def files(name: str, exercises: Sequence[Exercise]) -> Files:
     cells = [base.cell("raw", "config", config)]
     for exercise in exercises:
         cells += _question(exercise)
-    words = _README.format(name=name, requirement=base.REQUIREMENT)
+    words = _README.format(name=name, requirement=base.REQUIREMENT, points=base.POINTS)
     return {
         "README.md": base.readme(f"{name} for otter-grader", words, base.IN_NOTEBOOK),
         f"{name}.ipynb": base.notebook(cells),

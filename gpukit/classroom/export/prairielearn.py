@@ -61,8 +61,9 @@ _README = """\
 3. Copy the folders in `questions` to `questions` of your course.
 
 The question gives a right answer the score 1, one that breaks the budget of the task the score of
-`gpukit test` (about one half), any other 0. An answer without code, or that is not Python, is not
-gradable: it costs no attempt. `tests` contains no solutions.
+`gpukit test` (about one half), any other 0. What is not run is not gradable and costs no attempt:
+an answer without code, one that is not Python, and one that the rules for submissions reject.
+`tests` contains no solutions.
 """
 
 
