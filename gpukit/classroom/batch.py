@@ -21,14 +21,13 @@ from typing import Any, NoReturn
 
 import gpukit
 from gpukit import files
-from gpukit.classroom import schema, work
+from gpukit.classroom import reports, schema, work
 from gpukit.classroom.intake import Submission
-from gpukit.classroom.reports import FOLDER, Report
+from gpukit.classroom.reports import FOLDER, RUN, Report
 from gpukit.classroom.work import Task
 from gpukit.course import supervisor
 from gpukit.errors import GpukitError, SandboxError
 
-RUN = "run.json"
 ELSEWHERE = "name another folder with --out"
 _CONNECTING = 10  # seconds to reach a scheduler
 Progress = Callable[[int, int], None]  # how many are done, of how many
@@ -147,18 +146,26 @@ def _write(out: Path, report: Report) -> None:
 
 
 def _is_done(out: Path, run: Run, submission: Submission) -> bool:
-    """Whether there is a report on the same bytes, by the same rules; our own faults count not."""
-    try:
-        file = report_file(out, submission.student, submission.exercise)
-        report = json.loads(file.read_text(encoding="utf-8"))
-        known = report["sha256"], report["file"], report["exercise_sha256"]
-        exercise = work.exercise_sha256(submission.exercise)
-        same = known == (submission.sha256, submission.file, exercise)
-        by = report["seed"], report["gpukit"], report["isolation"]
-        same = same and by == (run.seed, gpukit.__version__, run.isolation)
-        return same and report["status"] != "infra"
-    except (OSError, ValueError, KeyError, TypeError):
+    """Whether there is a report on the same bytes, by the same rules; our own faults count not.
+
+    A file that cannot be graded is looked at each time: nothing says that its problem is the same.
+    """
+    if submission.problem or (submission.file and not submission.source):
         return False
+    report = reports.load(report_file(out, submission.student, submission.exercise))
+    if isinstance(report, str):  # none, or a damaged one
+        return False
+    known = {
+        "student": submission.student,
+        "exercise": submission.exercise,
+        "sha256": submission.sha256,
+        "file": submission.file,
+        "exercise_sha256": work.exercise_sha256(submission.full_name),
+        "seed": run.seed,
+        "gpukit": gpukit.__version__,
+        "isolation": run.isolation,
+    }
+    return report["status"] != "infra" and {**report, **known} == report
 
 
 # ---- in processes of this machine ---------------------------------------------------------------
@@ -232,7 +239,7 @@ def _end_with_the_parent() -> None:
 
 @contextmanager
 def dask(address: str) -> Iterator[Map]:
-    """Give a function that grades in the workers of a Dask cluster at `dask://host:port`.
+    """Give a function that grades in the workers of a Dask cluster, at `dask://` or `tcp://`.
 
     Dask gives a submission to another worker when one is lost. Start workers with one thread each.
     """

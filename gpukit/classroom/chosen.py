@@ -25,15 +25,23 @@ def named(names: Iterable[str]) -> list[Exercise]:
     topic. ExerciseError names what is neither.
     """
     every = known()
+    return distinct(
+        exercise
+        for name in names
+        for exercise in _topic(name.rstrip("/"), every) or [catalogue.find(name, every)]
+    )
+
+
+def distinct(exercises: Iterable[Exercise]) -> list[Exercise]:
+    """Return exercises, each once; raise where two have a name that files could not tell apart."""
     found: dict[str, Exercise] = {}
-    for name in names:
-        for exercise in _topic(name.rstrip("/"), every) or [catalogue.find(name, every)]:
-            other = found.setdefault(exercise.name, exercise)
-            if other.folder != exercise.folder:
-                raise ExerciseError(
-                    f"gpukit: expected exercises of different names, got {other.folder} and "
-                    f"{exercise.folder}. Rename one of the two folders."
-                )
+    for exercise in exercises:
+        other = found.setdefault(exercise.name, exercise)
+        if other.folder != exercise.folder:
+            raise ExerciseError(
+                f"gpukit: expected exercises of different names, got {other.folder} and "
+                f"{exercise.folder}. Rename one of the two folders."
+            )
     return list(found.values())
 
 

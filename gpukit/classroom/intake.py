@@ -8,6 +8,8 @@ notebooks with cells that begin with `%%exercise zip_add`), and nbgrader's layou
 from __future__ import annotations
 
 import hashlib
+import itertools
+import json
 import os
 import re
 import stat
@@ -16,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpukit.classroom import schema
+from gpukit.classroom.reports import RUN
 from gpukit.course import attempt, cells
 from gpukit.course.catalogue import ANSWER, Exercise
 from gpukit.errors import GpukitError
@@ -37,7 +41,8 @@ class Submission:
 
     `file` is relative to the folder of all submissions. `source` is the text to be graded, as
     bytes; `problem` says why there is none, "" where all is well. With neither, nothing was handed
-    in. `is_general` is a problem of all of a student's files, which names no exercise.
+    in. `is_general` is a problem of all of a student's files, which names no exercise. `is_tried`
+    says that the source is more than the starter.
     """
 
     student: str
@@ -46,6 +51,13 @@ class Submission:
     source: bytes = b""
     problem: str = ""
     is_general: bool = False
+    is_tried: bool = False
+    topic: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The exercise with its topic: a course may have one of the same name as the book."""
+        return f"{self.topic}/{self.exercise}" if self.topic else self.exercise
 
     @property
     def sha256(self) -> str:
@@ -65,16 +77,48 @@ def students(folder: Path) -> list[Path]:
         raise IntakeError(
             f"gpukit grade: expected a folder with one folder per student, got {folder}, {what}."
         )
-    inner = folder / "submitted"  # of nbgrader's course
-    found = sorted((inner if inner.is_dir() else folder).iterdir())
+    found = sorted(_inner(folder).iterdir())
     folders = (f for f in found if f.is_dir() and f.name not in _SKIPPED and f.name[0] != ".")
-    names = [folder for folder in folders if not _MOODLE_TEXT.fullmatch(folder.name)]
+    names = [f for f in folders if not _MOODLE_TEXT.fullmatch(f.name) and not _holds_results(f)]
     if not names:
         raise IntakeError(
             f"{folder}: expected one folder per student, got none. Put the files of each student "
             "into a folder with the student's name."
         )
     return names
+
+
+def _inner(folder: Path) -> Path:
+    """Return the folder that has the folders of students: of nbgrader's course, an inner one."""
+    inner = folder / "submitted"
+    return inner if inner.is_dir() else folder
+
+
+def refuse_inside(folder: Path, out: Path) -> None:
+    """Raise where results would be written into the folder of a student, or make one.
+
+    A folder of results may be beside those of students: they can be told apart.
+    """
+    inner = _inner(folder).resolve()
+    if inner in out.resolve().parent.parents:
+        raise IntakeError(
+            f"--out: expected a folder that is not inside a student's, got {out}: in {folder}, "
+            "each folder is one student's. Name one elsewhere."
+        )
+
+
+def results(folder: Path) -> list[str]:
+    """Return the names of the folders that are no student's: they hold results of this command."""
+    return [place.name for place in sorted(_inner(folder).iterdir()) if _holds_results(place)]
+
+
+def _holds_results(place: Path) -> bool:
+    """Whether there is the record of a run, so that results may be written beside the students."""
+    raw, _ = _read(place / RUN, attempt.SOURCE_LIMIT)
+    try:
+        return bool(json.loads(raw)["schema"] == schema.NAME)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def collect(
@@ -86,9 +130,8 @@ def collect(
     handed in: a workbook holds the starters of many.
     """
     every = [s for place in students(folder) for s in _Student(folder, place).answers(exercises)]
-    by_name = {exercise.name: exercise for exercise in exercises}
     handed_in = [s for s in every if s.is_answer]
-    names = {s.exercise for s in handed_in if s.problem or _is_attempt(s, by_name[s.exercise])}
+    names = {s.exercise for s in handed_in if s.problem or s.is_tried}
     names = names or {s.exercise for s in handed_in}
     if not names:
         known = exercises[0].name
@@ -102,11 +145,6 @@ def collect(
 def answers(place: Path, exercises: Sequence[Exercise]) -> list[Submission]:
     """Return what the student whose folder this is has handed in for each exercise."""
     return [*_Student(place.parent, place).answers(exercises)]
-
-
-def _is_attempt(submission: Submission, exercise: Exercise) -> bool:
-    text = submission.source.decode("utf-8-sig", "replace")
-    return cells.is_attempted(exercise, text)
 
 
 class _Student:
@@ -136,42 +174,56 @@ class _Student:
             return f"{self._place.name} cannot be read: {error.strerror}."
         if not is_all:
             return f"{self._place.name} has more than {_MOST_FILES:,} files, or folders too deep."
-        self._programs = [file for file in found if file.suffix == ".py"]
-        notebooks = (file for file in found if file.suffix == cells.NOTEBOOK)
+        self._programs = [file for file in found if _suffix(file) == ".py"]
+        notebooks = (file for file in found if _suffix(file) == cells.NOTEBOOK)
         self._notebooks = [_Notebook(file) for file in notebooks]
         return ""
 
     def _answer(self, exercise: Exercise, is_only_one: bool) -> Submission:
-        """Return the answer to an exercise: a file, else a notebook's cell."""
-        mine = [file for file in self._programs if _is_named(file, exercise)]
-        if not mine and is_only_one and len(self._programs) == 1:
-            mine = self._programs
-        if len(mine) > 1:
-            return self._refused(exercise, self._place, self._several(mine))
-        if not mine:
-            return self._in_notebooks(exercise)
-        raw, problem = _read(mine[0], attempt.SOURCE_LIMIT)
-        if problem:
-            return self._refused(exercise, mine[0], f"{mine[0].name} {problem}.")
-        return self._made(exercise, mine[0], source=raw)
+        """Return the answer to an exercise: a file, else a notebook's cell, else the only file.
 
-    def _in_notebooks(self, exercise: Exercise) -> Submission:
-        found = [(n.file, n.answer(exercise)) for n in self._notebooks]
-        written = {file: answer for file, answer in found if answer is not None}
-        tried = {f: a for f, a in written.items() if cells.is_attempted(exercise, a)} or written
-        if len({*tried.values()}) > 1:
-            return self._refused(exercise, self._place, self._several(list(tried)))
-        for file, answer in tried.items():
-            text = cells.as_file(exercise, answer)
-            return self._made(exercise, file, source=text.encode())
+        A starter, such as the answer.py that `gpukit test` creates, counts where nothing else does.
+        """
+        named = [file for file in self._programs if _is_named(file, exercise)]
+        only = self._programs if is_only_one and len(self._programs) == 1 else []
+        files, lone = ([self._of_file(exercise, file) for file in each] for each in (named, only))
+        ways = (files, self._cells(exercise), lone)
+        for way in ways:
+            found = [one for one in way if one.is_tried or one.problem]
+            if len(found) > 1:
+                return self._refused(exercise, self._place, self._several(found))
+            if found:
+                return found[0]
+        for starter in itertools.chain(*ways):
+            return starter
         for notebook in self._notebooks:
             if notebook.problem:
                 says = f"{notebook.file.name} {notebook.problem}."
                 return self._refused(exercise, notebook.file, says, is_general=True)
-        return Submission(self._place.name, exercise.name)
+        return Submission(self._place.name, exercise.name, topic=exercise.topic)
 
-    def _several(self, found: list[Path]) -> str:
-        names = " and ".join(file.relative_to(self._place).as_posix() for file in found[:2])
+    def _of_file(self, exercise: Exercise, file: Path) -> Submission:
+        raw, problem = _read(file, attempt.SOURCE_LIMIT)
+        if problem:
+            return self._refused(exercise, file, f"{file.name} {problem}.")
+        is_tried = cells.is_attempted(exercise, raw.decode("utf-8-sig", "replace"))
+        return self._made(exercise, file, source=raw, is_tried=is_tried)
+
+    def _cells(self, exercise: Exercise) -> list[Submission]:
+        """Return the answers in notebooks; of equal ones, the first."""
+        found: dict[bytes, Submission] = {}
+        for notebook in self._notebooks:
+            cell = notebook.answer(exercise)
+            if cell is not None:
+                raw = cells.as_file(exercise, cell).encode()
+                is_tried = cells.is_attempted(exercise, cell)
+                made = self._made(exercise, notebook.file, source=raw, is_tried=is_tried)
+                found.setdefault(raw, made)
+        return [*found.values()]
+
+    def _several(self, found: list[Submission]) -> str:
+        files = (self._folder / one.file for one in found[:2])
+        names = " and ".join(file.relative_to(self._place).as_posix() for file in files)
         return f"There are several answers, such as {names}. Keep only the one that counts."
 
     def _refused(
@@ -181,7 +233,7 @@ class _Student:
 
     def _made(self, exercise: Exercise, file: Path, **given: Any) -> Submission:
         name = file.relative_to(self._folder).as_posix()
-        return Submission(self._place.name, exercise.name, name, **given)
+        return Submission(self._place.name, exercise.name, name, topic=exercise.topic, **given)
 
 
 class _Notebook:
@@ -217,16 +269,19 @@ def _files(place: Path) -> tuple[list[Path], bool]:
         for entry in ordered:
             if entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
                 todo.append((Path(entry.path), depth + 1))
-            if Path(entry.name).suffix in (".py", cells.NOTEBOOK):  # a folder, too: refused later
+            if _suffix(Path(entry.name)) in (".py", cells.NOTEBOOK):  # a folder, too: refused later
                 found.append(Path(entry.path))
     return found, True
 
 
+def _suffix(file: Path) -> str:
+    return file.suffix.casefold()  # some systems write .PY
+
+
 def _is_named(file: Path, exercise: Exercise) -> bool:
     """Tell whether a file's place says that it is an answer: NAME.py, or NAME/answer.py."""
-    if file.name == ANSWER:
-        return file.parent.name == exercise.name
-    return file.stem.casefold() == exercise.name
+    named = file.parent.name if file.name.casefold() == ANSWER else file.stem
+    return named.casefold() == exercise.name.casefold()
 
 
 def _read(file: Path, limit: int) -> tuple[bytes, str]:

@@ -13,7 +13,7 @@ from gpukit.checked.finding import KINDS
 from gpukit.classroom import escape, schema
 
 Report = dict[str, Any]
-FOLDER = "reports"
+FOLDER, RUN = "reports", "run.json"
 # What a status is called on a page, where its own name is no phrase.
 _PHRASES = {
     "but": "almost right",
@@ -140,13 +140,13 @@ def read(out: Path) -> Graded:
     damaged: list[Damaged] = []
     unread: list[str] = []
     folders: dict[str, str] = {}
-    students, exercises = _named_by_run(out / "run.json")
+    students, exercises = _named_by_run(out / RUN)
     for file in sorted((out / FOLDER).glob("*/*.json")):
         name = file.relative_to(out).as_posix()
         folder = file.parent.name
         if students and not (folder in students and file.stem in exercises):
             continue
-        report = _loaded(file)
+        report = load(file)
         if isinstance(report, str):
             damaged.append(Damaged(name, report))
         elif (key := (report["student"], report["exercise"])) in found:
@@ -171,7 +171,7 @@ def read(out: Path) -> Graded:
     )
 
 
-def _loaded(file: Path) -> Report | str:
+def load(file: Path) -> Report | str:
     """Return the report in a file, or why there is none."""
     try:
         report: Report = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse)

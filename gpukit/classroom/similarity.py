@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpukit.classroom import normal_form
+from gpukit.classroom import chosen, normal_form
 from gpukit.classroom.reports import Graded, Report
-from gpukit.course import catalogue, mistakes
+from gpukit.course import mistakes
+from gpukit.course.catalogue import Exercise
 from gpukit.errors import GpukitError
 
 WINDOW = 6  # tokens per shingle
@@ -39,7 +40,8 @@ Known = Callable[[str], set[str] | None]
 class Group:
     """Students whose answers to an exercise are the same or nearly so.
 
-    `similarity` is the lowest of the pairs that join the group; 1 is the same code.
+    `similarity` is the lowest of the pairs that join the group; 1 is the same code. A group of no
+    students stands for an exercise whose answers could not be compared.
     """
 
     exercise: str
@@ -80,15 +82,23 @@ def _digest(tokens: Iterable[str], digits: int) -> str:
 
 
 def known(exercise: str) -> set[str] | None:
-    """Return the shingles of what an exercise itself contains; None if it is not found."""
+    """Return the shingles of what an exercise itself contains; None if it cannot be read.
+
+    A report does not say whether the exercise is the course's or the book's: where both have one of
+    this name, what either contains is no evidence.
+    """
     try:
-        found = catalogue.find(exercise)
-        solution = found.solution.read_text(encoding="utf-8")
-        texts = [found.starter.read_text(encoding="utf-8"), solution, *mistakes.of(found).values()]
+        own = [_of_exercise(one) for one in chosen.known() if one.name == exercise]
     except (GpukitError, OSError, UnicodeError):
         return None
-    lesson = found.folder.parents[2] / "notebooks" / f"{found.topic}.ipynb"
-    return {one for text in texts for one in shingles(text, found.entry)} | _of_lesson(lesson)
+    return set().union(*own) if own else None
+
+
+def _of_exercise(exercise: Exercise) -> set[str]:
+    files = (exercise.starter, exercise.solution)
+    texts = [*(file.read_text("utf-8") for file in files), *mistakes.of(exercise).values()]
+    lesson = exercise.folder.parents[2] / "notebooks" / f"{exercise.topic}.ipynb"
+    return {one for text in texts for one in shingles(text, exercise.entry)} | _of_lesson(lesson)
 
 
 def _of_lesson(file: Path) -> set[str]:
@@ -120,7 +130,7 @@ def groups(graded: Graded, known: Known) -> list[Group]:
     """Return the groups of similar answers, by exercise; the most similar first.
 
     `known` returns the shingles of an exercise that are no evidence. If it returns None, nothing
-    can be said about that exercise.
+    can be said about that exercise, and there is a group of no students.
     """
     found = [
         group
@@ -136,9 +146,11 @@ def _groups(exercise: str, reports: dict[str, Report], known: Known) -> list[Gro
     for student, report in reports.items():
         if report["fingerprint"] and report.get("shingles"):
             same.setdefault(report["fingerprint"], []).append(student)
-    common = known(exercise) if sum(map(len, same.values())) > 1 else None
-    if common is None:
+    if sum(map(len, same.values())) < 2:
         return []
+    common = known(exercise)
+    if common is None:
+        return [Group(exercise, (), 0.0)]
     own = {f: set(reports[students[0]]["shingles"]) - common for f, students in same.items()}
     own = {f: shingles for f, shingles in own.items() if len(shingles) >= SHARED}
     joined: list[tuple[set[str], float]] = [({f}, 1.0) for f in own]

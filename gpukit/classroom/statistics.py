@@ -237,6 +237,8 @@ def _places(exercise: Summary) -> Section:
 def _similar(summary: Summary) -> Section:
     rows = [
         [_name(one["exercise"]), f"{one['similarity']:.0%}", _few(one["students"], most=12)]
+        if one["students"]
+        else [_name(one["exercise"]), "-", "not compared: its model answer cannot be read"]
         for one in summary["similar"]
     ]
     return Section(

@@ -17,7 +17,7 @@ from gpukit.classroom import chosen, reports, rules, schema, similarity
 from gpukit.classroom.intake import Submission
 from gpukit.classroom.sandbox import Sandbox, modes
 from gpukit.course import as_text, attempt, catalogue, grade, progress, runner
-from gpukit.course.catalogue import Exercise
+from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.course.report import Report
 from gpukit.course.warm import Warm
 from gpukit.errors import SandboxError
@@ -36,7 +36,8 @@ class Task:
 
 def grade_one(task: Task) -> reports.Report:
     """Return the report of a submission. It is the same for the same task, byte for byte."""
-    exercise = replace(_exercise(task.submission.exercise).with_hidden_cases, seed=task.seed)
+    name = task.submission.full_name
+    exercise = replace(_exercise(name).with_hidden_cases, seed=task.seed)
     report = _report(exercise, task)
     source = task.submission.source.decode("utf-8-sig", "replace")
     points = progress.points(exercise, report.status)
@@ -47,7 +48,7 @@ def grade_one(task: Task) -> reports.Report:
         "exercise": exercise.name,
         "file": task.submission.file,
         "sha256": task.submission.sha256,
-        "exercise_sha256": exercise_sha256(exercise.name),
+        "exercise_sha256": exercise_sha256(name),
         "status": report.status,
         "points": None if report.status == "infra" else points,
         "of": exercise.points,
@@ -73,7 +74,17 @@ def failed(task: Task, why: str) -> reports.Report:
 
 
 def _report(exercise: Exercise, task: Task) -> Report:
-    """Grade a submission, or say why it is not run."""
+    """Grade a submission, or say why it has no grade."""
+    try:
+        return _graded(exercise, task)
+    except ExerciseError as error:  # class.md has room for the start: say first what to do
+        name = task.submission.full_name
+        say = f"The exercise is at fault, not this answer. Run: gpukit verify {name}"
+        return Report(exercise.name, Path(), "infra", f"{say}\n\n{error.fault}")
+
+
+def _graded(exercise: Exercise, task: Task) -> Report:
+    """Grade a submission, or say why it is not run; raise ExerciseError where it cannot be."""
     handed_in = task.submission
     file = Path(handed_in.file or "nothing")
 
@@ -86,7 +97,7 @@ def _report(exercise: Exercise, task: Task) -> Report:
         if handed_in.file:
             return refused("untouched", f"{file.name} is empty.")
         return refused("absent", "Nothing was handed in.")
-    name = file.name if file.suffix == ".py" else attempt.CELL
+    name = file.name if file.suffix.casefold() == ".py" else attempt.CELL
     try:
         text = handed_in.source.decode("utf-8-sig")
         problem = attempt.problem(exercise, Path(name), text)
@@ -99,9 +110,11 @@ def _report(exercise: Exercise, task: Task) -> Report:
         return refused("rejected", str(error))
     sandbox = _sandbox(task.isolation)
     if exercise.driver:
-        _prepare(exercise.name)
+        _prepare(handed_in.full_name)
     try:
         return grade.run(exercise, sandbox.put(name, kept), sandbox=sandbox.start)
+    except ExerciseError:
+        raise
     except SandboxError as error:
         return refused("infra", str(error))
     except Exception as error:  # a fault of ours, or an answer that has found one

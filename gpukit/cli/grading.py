@@ -20,18 +20,22 @@ def grade(arguments: argparse.Namespace) -> int:
     from gpukit.classroom.sandbox import modes
 
     mode = modes.find(arguments.isolation)  # first: without one nothing is even read
-    from gpukit.classroom import batch, chosen, gradebook, intake, roster
+    from gpukit.classroom import batch, chosen, escape, gradebook, intake, roster
     from gpukit.course import catalogue
 
     folder, out = Path(arguments.folder).expanduser(), Path(arguments.out).expanduser()
     people = Path(arguments.roster).expanduser() if arguments.roster else None
     if people:
         roster.read(people)  # a bad one is named before anything is graded
-    named = chosen.named(arguments.exercise)
-    submissions = intake.collect(folder, named or catalogue.every(), all_count=bool(named))
+    intake.refuse_inside(folder, out)
+    known = chosen.named(arguments.exercise) or catalogue.every()
+    submissions = intake.collect(folder, known, all_count=bool(arguments.exercise))
     exercises = tuple(dict.fromkeys(s.exercise for s in submissions))
+    chosen.distinct(exercise for exercise in known if exercise.name in exercises)
     students = tuple(dict.fromkeys(s.student for s in submissions))
     run = batch.begin(out, exercises, mode.name, arguments.seed, students)
+    if results := escape.line(", ".join(intake.results(folder))):
+        show.note(f"not graded, because it holds results of gpukit grade: {results}.")
     if not arguments.json:
         _announce(submissions, mode.name)
     with _executor(arguments) as mapped, _Bar() as bar:
@@ -96,5 +100,5 @@ def _tell(summary: dict[str, Any], out: Path, as_json: bool) -> int:
         show.text()
         show.text(statistics.as_text(summary, show.width(), rankings=False))
         show.text()
-        show.block(f"Reports, gradebooks and the page of the class, class.md: {out}", indent="")
+        show.block(f"Reports, gradebooks and the class summary, class.md: {out}", indent="")
     return FINDINGS if summary["needs_a_person"] else WELL

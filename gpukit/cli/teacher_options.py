@@ -46,7 +46,7 @@ def _grade(commands: Any, add: Callable[..., Any]) -> None:
         "--executor",
         type=_address,
         metavar="dask://HOST:PORT",
-        help="grade in the workers of a Dask cluster (needs the extra dask)",
+        help="grade in the workers of a Dask cluster, also at tcp://... (needs the extra dask)",
     )
 
 
@@ -107,6 +107,6 @@ def _seed(text: str) -> int:
 
 
 def _address(text: str) -> str:
-    if not text.startswith("dask://"):
-        raise argparse.ArgumentTypeError(f"expected dask://HOST:PORT, got {text!r}")
+    if not text.startswith(("dask://", "tcp://")):  # a scheduler calls itself tcp://
+        raise argparse.ArgumentTypeError(f"expected dask://HOST:PORT or tcp://..., got {text!r}")
     return text

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from gpukit.classroom import batch, intake, work
+from gpukit.classroom import batch, intake, new, work
 from gpukit.classroom.batch import RunError
 from gpukit.classroom.intake import Submission
 from gpukit.classroom.work import Task
 from gpukit.course import catalogue
+from tests.classroom import courses
 
 ZIP_ADD = catalogue.find("zip_add")
 RIGHT = ZIP_ADD.solution.read_bytes()
@@ -115,6 +116,44 @@ def test_what_gpukit_itself_could_not_grade_is_tried_again_in_the_next_run(tmp_p
     assert (len(given), kept["status"]) == (2, "right")
 
 
+def written(out, student="ann"):
+    return json.loads(batch.report_file(out, student, "zip_add").read_text())
+
+
+def test_the_reason_why_a_file_is_not_graded_is_the_one_of_today(tmp_path, run):
+    mapped, _ = in_turn()
+    for problem in ("It is a link.", "It is too long.", ""):
+        handed_in = replace(submission("ann", b""), problem=problem)
+        batch.grade(tmp_path / "out", run, [handed_in], mapped)
+        assert written(tmp_path / "out")["why"] == (problem or "zip_add.py is empty.")
+
+
+def test_nothing_handed_in_is_not_looked_at_again(tmp_path, run):
+    mapped, _ = in_turn()
+    done = [
+        batch.grade(tmp_path / "out", run, [Submission("ann", "zip_add")], mapped) for _ in range(2)
+    ]
+    assert done == [1, 0]
+
+
+@pytest.mark.parametrize("damage", [{"points": 99}, {"rows": 1}, {"student": "bob"}])
+def test_a_damaged_report_is_written_again(tmp_path, run, damage):
+    mapped, _ = in_turn()
+    batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
+    whole = written(tmp_path / "out")
+    file = batch.report_file(tmp_path / "out", "ann", "zip_add")
+    file.write_text(json.dumps({**whole, **damage}))
+    batch.grade(tmp_path / "out", run, [submission("ann")], mapped)
+    assert written(tmp_path / "out") == whole
+
+
+def test_a_file_that_nests_too_deeply_is_no_report(tmp_path, run):
+    file = batch.report_file(tmp_path / "out", "ann", "zip_add")
+    file.parent.mkdir(parents=True)
+    file.write_text("[" * 100_000)
+    assert batch.grade(tmp_path / "out", run, [submission("ann")], in_turn()[0]) == 1
+
+
 def test_an_answer_that_takes_too_long_is_tried_once_more_alone(tmp_path, run):
     mapped, given = in_turn(["timeout", "right", "timeout"])
     batch.grade(tmp_path / "out", run, [submission("ann"), submission("bob")], mapped)
@@ -171,6 +210,42 @@ def test_a_fault_of_the_grader_is_no_grade(monkeypatch, isolation):
     found = work.grade_one(Task(submission("ann"), 1, isolation))
     assert (found["status"], found["points"]) == ("infra", None)
     assert found["why"] == "gpukit could not grade this: ZeroDivisionError: here"
+
+
+def without_starter(made):
+    (made.folder / "starter.py").unlink()
+    return made
+
+
+def with_broken_cases(made):
+    return courses.edit(made, "cases.py", "grid=max(", "grid=max(1 // 0, ")
+
+
+@pytest.mark.parametrize("damaged", [without_starter, with_broken_cases])
+def test_a_fault_of_the_exercise_is_said_to_its_teacher(tmp_path, monkeypatch, isolation, damaged):
+    made = courses.begin(tmp_path, monkeypatch)
+    source, exercise = made.solution.read_bytes(), damaged(made)
+    handed_in = Submission("ann", "scale", "ann/scale.py", source, topic=exercise.topic)
+    found = work.grade_one(Task(handed_in, 1, isolation))
+    say = f"The exercise is at fault, not this answer. Run: gpukit verify {exercise.topic}/scale"
+    assert (found["status"], found["points"]) == ("infra", None)
+    assert found["why"].startswith(f"{say}\n\n{exercise.folder}/")
+    assert "git checkout" not in found["why"]
+    assert len(say) < 120  # as much as class.md shows
+
+
+def test_an_answer_is_graded_with_the_exercise_that_was_named(tmp_path, monkeypatch):
+    courses.begin(tmp_path, monkeypatch)
+    new.make("02_own/zip_add")  # the course comes before the book
+    handed_in = Submission("ann", "zip_add", topic=ZIP_ADD.topic)
+    found = work.grade_one(Task(handed_in, 1, "none"))
+    assert found["exercise_sha256"] == ZIP_ADD.sha256
+
+
+def test_a_file_whose_suffix_is_in_capitals_keeps_its_name(isolation):
+    handed_in = Submission("ann", "zip_add", "ann/zip_add.PY", b"def")
+    found = work.grade_one(Task(handed_in, 1, isolation))
+    assert found["why"].startswith("zip_add.PY, line 1: ")
 
 
 def alive():

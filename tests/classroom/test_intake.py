@@ -15,6 +15,9 @@ ZIP_ADD = catalogue.find("zip_add")
 RELU = catalogue.find("relu")
 ANSWER = "from gpukit import cuda\n\n\n@cuda.jit\ndef zip_add_kernel(a, b, out):\n    out[0] = 1\n"
 
+STARTER = ZIP_ADD.starter.read_text()
+RUN = json.dumps({"schema": "gpukit-grade", "seed": 1})
+
 
 def write(folder, name, content=ANSWER):
     file = folder / name
@@ -36,9 +39,13 @@ def the_answer(folder, exercises=(ZIP_ADD,)):
     return found
 
 
-@pytest.mark.parametrize(
-    "name", ["zip_add.py", "Zip_Add.py", "zip_add/answer.py", "exercises/01_x/zip_add/answer.py"]
-)
+PLACES = [
+    *("zip_add.py", "Zip_Add.py", "zip_add.PY", "zip_add/answer.py", "Zip_Add/Answer.PY"),
+    "exercises/01_x/zip_add/answer.py",
+]
+
+
+@pytest.mark.parametrize("name", PLACES)
 def test_a_file_is_an_answer_by_its_place(tmp_path, name):
     write(tmp_path, f"ann/{name}")
     found = the_answer(tmp_path, [ZIP_ADD, RELU])
@@ -49,6 +56,47 @@ def test_a_file_is_an_answer_by_its_place(tmp_path, name):
 def test_the_only_file_is_the_answer_to_the_only_exercise(tmp_path):
     write(tmp_path, "ann/homework 1.py")
     assert the_answer(tmp_path).file == "ann/homework 1.py"
+
+
+def test_an_answer_in_a_notebook_counts_before_the_only_file(tmp_path):
+    write(tmp_path, "ann/plots.py", "print(1)\n")
+    write(tmp_path, "ann/hw.IPYNB", notebook(f"%%exercise zip_add\n{ANSWER}"))
+    assert the_answer(tmp_path).file == "ann/hw.IPYNB"
+
+
+def test_the_only_file_counts_before_the_starter_in_a_notebook(tmp_path):
+    write(tmp_path, "ann/homework 1.py")
+    write(tmp_path, "ann/hw.ipynb", notebook(f"%%exercise zip_add\n{STARTER}"))
+    assert the_answer(tmp_path).file == "ann/homework 1.py"
+
+
+@pytest.mark.parametrize(
+    "attempt", [("hw.ipynb", notebook(f"%%exercise zip_add\n{ANSWER}")), ("zip_add.py", ANSWER)]
+)
+def test_an_attempt_counts_before_a_starter(tmp_path, attempt):
+    write(tmp_path, "ann/zip_add/answer.py", STARTER)
+    write(tmp_path, f"ann/{attempt[0]}", attempt[1])
+    assert the_answer(tmp_path, [ZIP_ADD, RELU]).file == f"ann/{attempt[0]}"
+
+
+def test_starters_are_not_several_answers(tmp_path):
+    for name in ("zip_add.py", "zip_add/answer.py"):
+        write(tmp_path, f"ann/{name}", STARTER)
+    write(tmp_path, "ann/hw.ipynb", notebook(f"%%exercise zip_add\n{STARTER}# changed"))
+    assert the_answer(tmp_path).problem == ""
+
+
+def test_a_cell_with_nothing_but_its_first_line_is_no_attempt(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    write(tmp_path, "ann/hw.ipynb", notebook("%%exercise relu\n"))
+    assert the_answer(tmp_path, [ZIP_ADD, RELU]).exercise == "zip_add"
+
+
+def test_an_answer_says_which_topic_its_exercise_is_in(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    write(tmp_path, "bob/notes.txt")
+    names = {found.full_name for found in intake.collect(tmp_path, [ZIP_ADD])}
+    assert names == {"01_threads_blocks_grid/zip_add"}
 
 
 def test_a_cell_of_a_notebook_is_an_answer(tmp_path):
@@ -117,6 +165,38 @@ def test_moodles_folders_of_typed_text_are_no_students(tmp_path):
     write(tmp_path, "Ann A_7_assignsubmission_file_/zip_add.py")
     write(tmp_path, "Ann A_7_assignsubmission_onlinetext_/onlinetext.html", "<p>done</p>")
     assert the_answer(tmp_path).student == "Ann A_7_assignsubmission_file_"
+
+
+def test_a_folder_of_results_is_no_student(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    write(tmp_path, "grades/run.json", RUN)
+    assert the_answer(tmp_path).student == "ann"
+    assert intake.results(tmp_path) == ["grades"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "{", '{"schema": "mine"}', "[" * 100_000])
+def test_another_run_json_makes_no_folder_of_results(tmp_path, text):
+    write(tmp_path, "ann/zip_add.py")
+    write(tmp_path, "ann/run.json", text)
+    assert the_answer(tmp_path).student == "ann"
+
+
+def test_a_pipe_called_run_json_is_not_waited_for(tmp_path):
+    write(tmp_path, "ann/zip_add.py")
+    os.mkfifo(tmp_path / "ann" / "run.json")
+    assert the_answer(tmp_path).student == "ann"
+
+
+@pytest.mark.parametrize("out", ["ann/grades", "results/ps1"])
+def test_results_inside_the_folder_of_a_student_are_refused(tmp_path, out):
+    with pytest.raises(intake.IntakeError, match="--out: expected a folder that is not inside"):
+        intake.refuse_inside(tmp_path, tmp_path / out)
+
+
+@pytest.mark.parametrize("out", ["class/grades", "grades", "course/grades/ps1"])
+def test_results_may_be_beside_the_folders_of_students(tmp_path, out):
+    write(tmp_path, "course/submitted/ann/ps1/zip_add.py")
+    intake.refuse_inside(tmp_path / out.split("/")[0], tmp_path / out)
 
 
 def test_somebody_who_hands_in_nothing_is_listed(tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gpukit.classroom import junit, markdown, schema, statistics
 from gpukit.classroom.reports import Damaged
+from gpukit.classroom.similarity import Group
 from tests.classroom import classes
 from tests.classroom.test_escape import HOSTILE, shown
 
@@ -89,3 +90,11 @@ def test_pages_show_what_students_wrote_as_it_is(text):
 def test_the_page_of_a_class_has_the_picture_with_its_alt_text():
     page = markdown.of_class(statistics.summary(classes.graded(classes.report())), "p.png", "One.")
     assert "![One.](p.png)" in page
+
+
+def test_the_page_of_a_class_says_which_answers_were_not_compared():
+    groups = [Group("dot", ("a", "b"), 0.9), Group("relu", (), 0.0)]
+    page = markdown.of_class(statistics.summary(classes.graded(classes.report()), groups), "", "")
+    shown = re.sub(" +", " ", page)
+    assert "| dot | 90% | a, b |" in shown
+    assert "| relu | - | not compared: its model answer cannot be read |" in shown

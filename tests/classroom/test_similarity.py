@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpukit.classroom import similarity
+from gpukit.classroom import new, similarity
 from gpukit.course import catalogue, edits
+from tests.classroom import courses
 from tests.classroom.classes import graded, report
 from tests.exercises import answers
 
@@ -136,9 +137,29 @@ def test_reports_without_shingles_are_not_compared():
     assert groups(report("a", fingerprint="0" * 16), report("b", fingerprint="0" * 16)) == []
 
 
-def test_nothing_is_said_about_an_exercise_that_is_not_found():
+def test_an_exercise_that_is_not_found_is_one_that_cannot_be_compared():
     assert similarity.known("no_such_exercise") is None
-    assert groups(*(of(s, UNUSUAL, exercise="no_such_exercise") for s in "ab")) == []
+    found = groups(*(of(s, UNUSUAL, exercise="no_such_exercise") for s in "ab"))
+    assert found == [similarity.Group("no_such_exercise", (), 0.0)]
+
+
+def test_one_answer_needs_no_comparison():
+    assert groups(of("a", UNUSUAL, exercise="no_such_exercise")) == []
+
+
+def test_exercises_of_the_book_are_known_in_a_course(tmp_path, monkeypatch):
+    here = similarity.known("block_sum")
+    courses.begin(tmp_path, monkeypatch)
+    assert similarity.known("block_sum") == here
+
+
+def test_what_either_exercise_of_a_name_contains_is_known(tmp_path, monkeypatch):
+    book = similarity.known("zip_add")
+    courses.begin(tmp_path, monkeypatch)
+    own = new.make("02_own/zip_add")
+    mine = set(similarity.shingles(own.solution.read_text(encoding="utf-8"), own.entry))
+    assert mine - book
+    assert similarity.known("zip_add") >= book | mine
 
 
 def test_the_lesson_of_an_exercise_is_known():

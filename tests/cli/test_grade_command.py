@@ -2,13 +2,16 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 
 from gpukit import cli
-from gpukit.classroom import batch
+from gpukit.classroom import batch, new
 from gpukit.classroom.sandbox import modes
+from gpukit.cli import parser
 from gpukit.course import catalogue
+from tests.classroom import courses
 
 ZIP_ADD = catalogue.find("zip_add")
 RIGHT = ZIP_ADD.solution.read_text()
@@ -104,6 +107,58 @@ def test_a_command_line_that_makes_no_sense_is_misuse(
         code = stop.code
     assert code == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["dask://here:8786", "tcp://here:8786"])
+def test_an_executor_has_the_address_that_dask_prints(address):
+    line = ["grade", "class", "--out", "out", "--executor", address]
+    assert parser.read(parser.build(), line).executor == address
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Stop where grading would begin."""
+    monkeypatch.setattr(batch, "grade", lambda *_: 0)
+
+
+def test_results_beside_the_students_are_not_graded(school, stopped, monkeypatch, capsys):
+    monkeypatch.chdir(school / "class")
+    for says in ("", "not graded, because it holds results of gpukit grade: grades."):
+        assert cli.main(["grade", ".", "--out", "grades"]) == 0
+        said = capsys.readouterr()
+        assert said.out.startswith("3 students, ")
+        assert says in said.err
+
+
+def test_two_exercises_of_one_name_are_refused(tmp_path, isolated, stopped, monkeypatch, capsys):
+    made = courses.begin(tmp_path, monkeypatch)
+    shutil.copytree(made.folder, tmp_path / "exercises" / "02_more" / "scale")
+    (tmp_path / "class" / "ann").mkdir(parents=True)
+    shutil.copy(made.solution, tmp_path / "class" / "ann" / "scale.py")
+    assert grade(tmp_path) == 2
+    assert "expected exercises of different names, got " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_exercises_of_one_name_do_no_harm_to_others(tmp_path, isolated, stopped, monkeypatch):
+    made = courses.begin(tmp_path, monkeypatch)
+    shutil.copytree(made.folder, tmp_path / "exercises" / "02_more" / "scale")
+    other = new.make("02_more/other")
+    (tmp_path / "class" / "ann").mkdir(parents=True)
+    shutil.copy(other.solution, tmp_path / "class" / "ann" / "other.py")
+    assert grade(tmp_path) == 0
+
+
+@pytest.mark.slow
+def test_an_exercise_of_the_book_is_graded_where_the_course_has_its_name(
+    school, monkeypatch, capsys
+):
+    courses.begin(school, monkeypatch)
+    new.make("02_own/zip_add")
+    name = f"{ZIP_ADD.topic}/zip_add"
+    assert grade(school, "--jobs", "1", "--exercise", name) == 0
+    report = json.loads((school / "out" / "reports" / "ann" / "zip_add.json").read_text())
+    assert report["status"] == "right"
 
 
 def test_an_unknown_mode_of_isolation_is_named(school, capsys):
