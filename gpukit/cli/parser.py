@@ -198,7 +198,7 @@ def _watch_commands(commands: Any) -> None:
         "--gpu",
         action="append",
         metavar="NAME",
-        help='a GPU, such as "RTX 3080" (default: GPUKIT_GPU, or that); may be given several times',
+        help='a GPU, such as "V100"; may be repeated (default: GPUKIT_GPU, or "RTX 3080")',
     )
     estimate.add_argument(
         "--repeated",
