@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import re
 from types import ModuleType
 from typing import Any
 
@@ -22,11 +23,16 @@ def _names(text: str) -> frozenset[str]:
 # Attributes that lead from an object to its frames, its code or raw memory, without underscores.
 INTROSPECTIVE = _names(
     """
-    ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin ctypes dump dumps f_back
-    f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace format_map
-    func_globals gi_code gi_frame gi_yieldfrom mro tb_frame tb_lasti tb_lineno tb_next tofile
+    ag_await ag_code ag_frame capsule cffi cr_await cr_code cr_frame cr_origin ctypes
+    device_ctypes_pointer dump dumps evaluate_bound evaluate_constraints evaluate_default
+    evaluate_value f_back f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace
+    format_map from_address func_closure func_code func_defaults func_dict func_globals gi_code
+    gi_frame gi_yieldfrom mro tb_frame tb_lasti tb_lineno tb_next tofile
     """
 )
+# Attributes that lead from an error to the module that lacks a name, from a kernel to what launches
+# it, and to the memory of arrays. They are usual names, so they may be defined.
+INNER = _names("gpu_data launcher obj overloads resize specializations targetoptions")
 # Methods with two underscores that a class may define.
 SPECIAL_METHODS = _names(
     """
@@ -38,6 +44,8 @@ SPECIAL_METHODS = _names(
     __truediv__ __xor__
     """
 )
+# Built-in functions that the rules rely on, and what takes the members of an enumeration away.
+RELIED_ON = frozenset({"_ignore_", "isinstance", "issubclass", "super"})
 # Built-in functions that a submission may neither use nor define again, so that no mistake about
 # the scope of a name can give it one.
 FORBIDDEN_BUILTINS = _names(
@@ -46,7 +54,7 @@ FORBIDDEN_BUILTINS = _names(
     delattr eval exec getattr globals help locals memoryview open setattr type vars
     """
 )
-BUILTINS = frozenset(n for n in dir(builtins) if not n.startswith("_")) - FORBIDDEN_BUILTINS
+_FORBIDDEN = [getattr(builtins, n) for n in FORBIDDEN_BUILTINS if hasattr(builtins, n)]
 
 # What carries messages and copies, and counts them: host code may set none of it.
 OF_RANKS_AND_ARRAYS = _names(
@@ -55,10 +63,16 @@ OF_RANKS_AND_ARRAYS = _names(
     reduce_scatter send size test wait world
     """
 )
-# Functions that set attributes, or make classes, whose names are texts.
-FOR_DECORATORS = frozenset({"functools.wraps"})
-FOR_CLASSES = frozenset({"enum.Enum", "enum.IntEnum", "typing.NamedTuple"})
-_ANY = None  # all public names that are no modules
+# Functions that set attributes of what they are given: they may only decorate what follows.
+FOR_DECORATORS = frozenset({"dataclasses.dataclass", "functools.total_ordering", "functools.wraps"})
+# Classes that make classes, whose attributes are texts, where they are called.
+FOR_BASES = frozenset({"enum.Enum", "enum.IntEnum", "typing.NamedTuple"})
+# A class of which an object can be made at any address, and one that stands for `type` as a base.
+FOR_HINTS = frozenset({"numpy.ndarray", "numpy.typing.NDArray", "typing.Type"})
+# With a second argument it collects the dictionaries that hold the attributes of what it copies.
+FOR_CALLS = frozenset({"copy.deepcopy"})
+FOR_ONE_USE = FOR_DECORATORS | FOR_BASES | FOR_HINTS | FOR_CALLS
+_ANY = None  # all public names: those of `__all__`, if there is one
 _CUDA = _names(
     """
     activemask all_sync any_sync atomic ballot_sync blockDim blockIdx brev cbrt cg clz const
@@ -70,11 +84,21 @@ _CUDA = _names(
     threadfence threadfence_block threadfence_system to_device types vectorize warpsize
     """
 )
-_NUMPY_FILES = _names(
+_NUMPY_MEMORY_AND_FILES = _names(
     """
-    DataSource ctypeslib frombuffer fromfile fromregex genfromtxt get_include getbufsize info load
-    loadtxt lookfor memmap save savetxt savez savez_compressed setbufsize seterrcall
-    set_string_function show_config show_runtime source test vectorize frompyfunc
+    DataSource ScalarType bmat chararray ctypeslib frombuffer fromfile frompyfunc fromregex
+    genfromtxt get_include getbufsize info load loadtxt lookfor memmap recarray save savetxt savez
+    savez_compressed sctypeDict set_string_function setbufsize seterrcall show_config show_runtime
+    source test vectorize
+    """
+)
+_CUDA_RANDOM = _names(
+    """
+    create_xoroshiro128p_states init_xoroshiro128p_state init_xoroshiro128p_states
+    init_xoroshiro128p_states_cpu splitmix64 uint64_to_unit_float32 uint64_to_unit_float64
+    xoroshiro128p_dtype xoroshiro128p_jump xoroshiro128p_next xoroshiro128p_normal_float32
+    xoroshiro128p_normal_float64 xoroshiro128p_type xoroshiro128p_uniform_float32
+    xoroshiro128p_uniform_float64
     """
 )
 _NUMBA = _names(
@@ -86,7 +110,6 @@ _NUMBA = _names(
 )
 # The modules that a submission may import, by the names that it may use of them.
 _MODULES: dict[str, frozenset[str] | None] = {
-    "__future__": _ANY,
     "abc": frozenset({"ABC", "abstractmethod"}),
     "cmath": _ANY,
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"}),
@@ -98,6 +121,9 @@ _MODULES: dict[str, frozenset[str] | None] = {
         {"cache", "cached_property", "lru_cache", "partial", "reduce", "total_ordering", "wraps"}
     ),
     "gpukit.cuda": _CUDA,
+    "gpukit.cuda.libdevice": _ANY,
+    "gpukit.cuda.random": _CUDA_RANDOM,
+    "gpukit.cuda.types": _ANY,
     "gpukit.primitives.async_copy": _ANY,
     "gpukit.primitives.dot4": _ANY,
     "gpukit.primitives.tensor": _ANY,
@@ -107,6 +133,9 @@ _MODULES: dict[str, frozenset[str] | None] = {
     "math": _ANY,
     "numba": _NUMBA,
     "numba.cuda": _CUDA,
+    "numba.cuda.libdevice": _ANY,
+    "numba.cuda.random": _CUDA_RANDOM,
+    "numba.cuda.types": _ANY,
     "numba.types": _ANY,
     "numbers": _ANY,
     "numpy": _ANY,
@@ -129,7 +158,10 @@ _MODULES: dict[str, frozenset[str] | None] = {
 _FOLDERS = {"gpukit", "gpukit.primitives"}
 # Host code is written with the book; a kernel that calls it would hand in the book's own kernel.
 _FOR_HOST_CODE = {"gpukit.nn"}
-_UNTIED = {"numpy": _NUMPY_FILES}
+_LEFT_OUT = {
+    "numpy": _NUMPY_MEMORY_AND_FILES,
+    "gpukit.nn": frozenset({"cifar10", "fit", "load", "save"}),
+}
 
 
 def is_module(name: str, host: bool) -> bool:
@@ -138,34 +170,43 @@ def is_module(name: str, host: bool) -> bool:
 
 
 def step(module: str, name: str, host: bool) -> str | None:
-    """Return the module that `name` of a module is, "" for another object, None if not allowed."""
-    if name.startswith("_") and module != "__future__":
-        return None
+    """Return the module that `name` of a module is, "" for another object, None if not allowed.
+
+    A name that does not exist is not allowed: the error about it would hold the module.
+    """
     inner = f"{module}.{name}"
     if is_module(inner, host):
         return inner
     if module == "gpukit":
         return "" if host and name in _of_the_book() else None
-    names = _MODULES.get(module, frozenset()) if module not in _FOR_HOST_CODE else _ANY
-    if names is _ANY and module.startswith("gpukit."):
-        names = frozenset(_imported(module).__all__)
-    if names is not None and name not in names and not _is_type(module, name):
-        return None
-    if name in _UNTIED.get(module, ()):
-        return None
-    try:
-        found = getattr(_imported(module), name)
-    except AttributeError:
-        return ""  # no such name: Python's own message says so
-    return None if _is_hidden(found, module) else ""
+    return "" if _is_public(module, name) else None
 
 
-def _is_hidden(found: Any, module: str) -> bool:
-    """Tell whether an object is a module, other than the two parts of `cuda` that kernels use."""
-    parts = {"gpukit.cpu.libdevice", "gpukit.cpu.random", "numba.core.types"}
-    return isinstance(found, ModuleType) and not (
-        module.endswith(".cuda") and found.__name__ in parts
-    )
+def why_not(module: str, name: str) -> str:
+    """Say why a name of a module is not allowed."""
+    if not hasattr(_imported(module), name):
+        return f"{module} has no {name}."
+    return f"a submission may not use {module}.{name}."
+
+
+@functools.cache
+def _is_public(module: str, name: str) -> bool:
+    """Tell whether the list of a module has a name, and the module an object that may be used."""
+    found, listed = _imported(module), _MODULES.get(module, frozenset())
+    if listed is _ANY or module in _FOR_HOST_CODE:
+        listed = frozenset(getattr(found, "__all__", None) or dir(found))
+    if name.startswith("_") or name in _LEFT_OUT.get(module, ()):
+        return False
+    known = name in listed or _is_type(module, name)
+    return known and hasattr(found, name) and not is_hidden(getattr(found, name))
+
+
+def is_hidden(found: Any) -> bool:
+    """Tell whether no list can allow an object: a module, or what makes classes or runs tests."""
+    makes_classes = isinstance(found, type) and issubclass(found, type)
+    runs_tests = type(found).__name__ == "PytestTester"
+    forbidden = any(found is value for value in _FORBIDDEN)
+    return isinstance(found, ModuleType) or makes_classes or runs_tests or forbidden
 
 
 def _is_type(module: str, name: str) -> bool:
@@ -194,7 +235,8 @@ def _of_the_book() -> frozenset[str]:
 @functools.cache
 def _imported(module: str) -> ModuleType:
     """Return a module; that of the CPU target for `cuda`, wherever the grader itself runs."""
-    return importlib.import_module("gpukit.cpu" if module.endswith(".cuda") else module)
+    of_cuda = re.sub(r"^(gpukit|numba)\.cuda\b", "gpukit.cpu", module)
+    return importlib.import_module("numba.types" if of_cuda == "gpukit.cpu.types" else of_cuda)
 
 
 @functools.cache

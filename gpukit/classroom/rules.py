@@ -9,12 +9,14 @@ These rules decide what is graded. They are no boundary: that is the sandbox.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import re
 from dataclasses import dataclass, field
 
 from gpukit.classroom import allowed, needed
+from gpukit.classroom.one_use import OneUse
 from gpukit.errors import GpukitError
 
 _FIELD_ACCESS = re.compile(r"\{[^{}]*[.\[]")
@@ -78,6 +80,10 @@ class _Rules(ast.NodeVisitor):
     origins: dict[str, str] = field(default_factory=dict)  # of other imported names
     declared: set[str] = field(default_factory=set)  # attributes of the submission's own classes
     selves: set[str] = field(default_factory=set)  # first parameters of its methods: self, cls
+    one_use: OneUse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.one_use = OneUse(self.host, self.modules, self.origins)
 
     def check(self) -> None:
         parts = [part for node in self.chosen for part in ast.walk(node)]
@@ -90,6 +96,9 @@ class _Rules(ast.NodeVisitor):
         for part in parts:
             for name in _bound_by(part):
                 self._bind(part, name, is_method=id(part) in methods)
+                self.one_use.note_binding(part, name)
+        for part in parts:
+            self.one_use.note(part)
         for node in self.chosen:
             self.visit(node)
 
@@ -104,12 +113,14 @@ class _Rules(ast.NodeVisitor):
                 module = alias.name if alias.asname else alias.name.partition(".")[0]
                 if not (self._is_module(alias.name) and self._is_module(module)):
                     self._refuse(node, f"a submission may not import {alias.name}.")
-                self._name_module(node, needed.bound(alias), module)
+                self._name_import(node, alias, self.modules, module)
             else:
                 self._import_name(node, alias)
 
     def _import_name(self, node: ast.ImportFrom, alias: ast.alias) -> None:
         source = node.module or ""
+        if source == "__future__" and alias.name in __future__.all_feature_names:
+            return
         if node.level or not self._is_module(source):
             self._refuse(node, f"a submission may not import from {'.' * node.level}{source}.")
         if alias.name == "*":
@@ -120,14 +131,22 @@ class _Rules(ast.NodeVisitor):
         if found is None:
             self._refuse(node, f"a submission may not import {alias.name} from {source}.")
         if found:
-            self._name_module(node, needed.bound(alias), found)
+            self._name_import(node, alias, self.modules, found)
         else:
-            self.origins[needed.bound(alias)] = f"{source}.{alias.name}"
+            self._name_import(node, alias, self.origins, f"{source}.{alias.name}")
 
-    def _name_module(self, node: ast.AST, name: str, module: str) -> None:
-        before = self.modules.setdefault(name, module)
-        if {before, module} - {"gpukit.cuda", "numba.cuda"} and before != module:
-            self._refuse(node, f"{name} is {before} and {module}.", "Give one another name.")
+    def _name_import(
+        self, node: ast.AST, alias: ast.alias, names: dict[str, str], meaning: str
+    ) -> None:
+        """Note what an import's name stands for: if the rules look at that, it is one thing."""
+        name = needed.bound(alias)
+        before = {known[name] for known in (self.modules, self.origins) if name in known}
+        names[name] = meaning
+        if len({of.replace("numba.cuda", "gpukit.cuda") for of in before | {meaning}}) == 1:
+            return
+        if name in self.modules or (before | {meaning}) & allowed.FOR_ONE_USE:
+            both = " and ".join(sorted(before | {meaning}))
+            self._refuse(node, f"{name} is {both}.", "Give one another name.")
 
     def _is_module(self, name: str) -> bool:
         return allowed.is_module(name, self.host)
@@ -153,7 +172,7 @@ class _Rules(ast.NodeVisitor):
             self._refuse(
                 node, f"{name} is the module {self.modules[name]}.", "Choose another name."
             )
-        if name in allowed.FORBIDDEN_BUILTINS or name in allowed.INTROSPECTIVE:
+        if name in allowed.FORBIDDEN_BUILTINS | allowed.RELIED_ON | allowed.INTROSPECTIVE:
             self._refuse(node, f"a submission may not define {name}.", "Choose another name.")
         if name in self.selves and isinstance(node, ast.Name):
             self._refuse(node, f"{name} is the object of a method.", "Choose another name.")
@@ -174,8 +193,11 @@ class _Rules(ast.NodeVisitor):
         is_special = name in allowed.SPECIAL_METHODS and name in self.declared
         if name in allowed.FORBIDDEN_BUILTINS or (name.startswith("__") and not is_special):
             self._refuse(node, f"a submission may not use {name}.")
-        if self.origins.get(name) in allowed.FOR_DECORATORS:
-            self._refuse(node, f"{name} is for a decorator: @{name}(function).", "")
+        self._use(node)
+
+    def _use(self, node: ast.Name | ast.Attribute) -> None:
+        if wrong := self.one_use.misplaced(node):
+            self._refuse(node, wrong, "")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         path: list[str] = []
@@ -188,6 +210,9 @@ class _Rules(ast.NodeVisitor):
             self._store(node, module)
         if module is not None:
             self._path(node, module, path)
+            for part in ast.walk(node):
+                if isinstance(part, ast.Attribute):
+                    self._use(part)
             return
         if self._is_own_class(root):
             root = root.args[0]  # type: ignore[attr-defined]
@@ -204,9 +229,7 @@ class _Rules(ast.NodeVisitor):
             name = rest.pop(0)
             found = allowed.step(module, name, self.host)
             if found is None:
-                self._refuse(node, f"a submission may not use {module}.{name}.")
-            if f"{module}.{name}" in allowed.FOR_DECORATORS:
-                self._refuse(node, f"import {name} from {module}.", "It is for a decorator.")
+                self._refuse(node, allowed.why_not(module, name))
             module = found
         if module:
             self._refuse(
@@ -216,12 +239,15 @@ class _Rules(ast.NodeVisitor):
 
     def _attributes(self, node: ast.Attribute, root: ast.expr | None, path: list[str]) -> None:
         for name in path:
-            special = name.startswith("__") and name not in allowed.SPECIAL_METHODS
-            own = self.host and name in self.declared and not special
-            if (name.startswith("_") and not own) or name in allowed.INTROSPECTIVE:
-                self._refuse(node, f"a submission may not use the attribute {name}.")
-        if path[-1:] == ["format"] and not _is_plain_text(root):
+            self._attribute(node, name)
+        if "format" in path and (path != ["format"] or not _is_plain_text(root)):
             self._refuse(node, "format belongs to a text in quotes here.", "Use an f-string.")
+
+    def _attribute(self, node: ast.AST, name: str) -> None:
+        special = name.startswith("__") and name not in allowed.SPECIAL_METHODS
+        own = self.host and name in self.declared and not special
+        if (name.startswith("_") and not own) or name in allowed.INTROSPECTIVE | allowed.INNER:
+            self._refuse(node, f"a submission may not use the attribute {name}.")
 
     def _store(self, node: ast.Attribute, module: str | None) -> None:
         """Allow host code to set an attribute of what a name stands for, and of its own class."""
@@ -246,22 +272,26 @@ class _Rules(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         of = node.func
         rest = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if isinstance(of, ast.Name):
-            origin = self.origins.get(of.id, "")
-            if origin in allowed.FOR_CLASSES:
-                self._refuse(node, f"write a class that derives from {of.id}.", "")
-            if origin in allowed.FOR_DECORATORS and len(node.args) == 1 and not node.keywords:
-                self.visit(node.args[0])
-                return
         of_class = isinstance(of, ast.Attribute) and of.attr == "__class__"
         if self._is_own_class(of) or (self.host and of_class and self._is_self(of.value)):  # type: ignore[attr-defined]
+            if _is_for_any_class(node):
+                self._refuse(node, "call your class by its name here.", "")
             for part in rest:
                 self.visit(part)
             return
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        for part in (node.left, *node.comparators):  # `type(x) is int`
+        sides = [node.left, *node.comparators]
+        for left, op, right in zip(sides, node.ops, sides[1:], strict=False):
+            for side, other in ((left, right), (right, left)):
+                # An object of the submission's own could keep what `==` compares it with.
+                known = isinstance(op, ast.Eq | ast.NotEq) and (
+                    _of_type(other) is not None or self.one_use.is_hint(other)
+                )
+                if _of_type(side) and not (known or isinstance(op, ast.Is | ast.IsNot)):
+                    self._refuse(node, "compare types by `is`, or use isinstance.", "")
+        for part in sides:  # `type(x) is int`
             self.visit(_of_type(part) or part)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -276,8 +306,9 @@ class _Rules(ast.NodeVisitor):
         if node.patterns:
             self._refuse(node, "a pattern of a class names its attributes: Point(x=0).", "")
         for name in node.kwd_attrs:
-            if name.startswith("_") or name in allowed.INTROSPECTIVE:
-                self._refuse(node, f"a submission may not use the attribute {name}.")
+            self._attribute(node, name)
+            if name == "format":
+                self._refuse(node, "format belongs to a text in quotes here.", "Use an f-string.")
         self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -311,9 +342,20 @@ def _of_type(node: ast.expr | None) -> ast.expr | None:
     return None
 
 
+def _is_for_any_class(node: ast.Call) -> bool:
+    """Tell whether the class of any object could take these arguments for a new type or memory.
+
+    `self` may be a class, whose class is `type`, or an array.
+    """
+    more = any(isinstance(a, ast.Starred) for a in node.args) or len(node.args) > 2
+    names = {keyword.arg for keyword in node.keywords}
+    return more or (len(node.args) == 1 and not names) or bool(names & {None, "buffer"})
+
+
 def _is_super(root: ast.expr | None) -> bool:
+    """Tell whether an expression is `super()`, whose object is that of the method."""
     is_call = isinstance(root, ast.Call) and isinstance(root.func, ast.Name)
-    return is_call and root.func.id == "super"  # type: ignore[union-attr]
+    return is_call and root.func.id == "super" and not root.args  # type: ignore[union-attr]
 
 
 def _is_plain_text(root: ast.expr | None) -> bool:
