@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,36 @@ def of_dtype(value: Any) -> types.Type:
     return numpy_support.from_dtype(np.dtype(value))
 
 
-def signature(text: Any) -> tuple[tuple[types.Type, ...], types.Type | None]:
-    """Return argument types and return type of a signature in any form Numba accepts."""
-    arguments, result = sigutils.normalize_signature(text)
+# What a signature in a text consists of. Numba evaluates it as Python, with all built-in functions.
+_OF_SIGNATURES = (
+    *(ast.Expression, ast.Call, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Name, ast.Load),
+    *(ast.Constant, ast.keyword),
+)
+
+
+def signature(given: Any) -> tuple[tuple[types.Type, ...], types.Type | None]:
+    """Return argument types and return type of a signature in any form Numba accepts.
+
+    >>> signature("void(float32[::1], int32)")
+    ((Array(float32, 1, 'C', False, aligned=True), int32), none)
+    >>> signature("print(1)")
+    Traceback (most recent call last):
+    TypeError: invalid signature 'print(1)': print is not a type
+    """
+    if isinstance(given, str):
+        _look_at(given)
+    arguments, result = sigutils.normalize_signature(given)
     return tuple(arguments), result
+
+
+def _look_at(text: str) -> None:
+    """Raise TypeError for a text that does more than name types of values."""
+    # Not text.strip(): a class derived from str could return another text.
+    for part in ast.walk(ast.parse(str.strip(text), mode="eval")):
+        if not isinstance(part, _OF_SIGNATURES):
+            raise TypeError(f"invalid signature {text!r}: it has more than types")
+        if isinstance(part, ast.Name):
+            found = getattr(types, part.id, None)
+            kind = found if isinstance(found, type) else type(found)
+            if not issubclass(kind, types.Type) or issubclass(kind, types.Callable):
+                raise TypeError(f"invalid signature {text!r}: {part.id} is not a type")

@@ -364,6 +364,7 @@ def main() -> None:
     _limit_files()
     # numba-cuda warns about small grids; exercises are small on purpose.
     warnings.filterwarnings("ignore", message="(?s).*(Grid size|Host array used).*")
+    build.always_checks_bounds = True
     _Copies.follow()
     parent = channel.private()
     parent.note(build, "kernel", lambda kernel, *_: f"compiling {kernel.py_func.__name__}")

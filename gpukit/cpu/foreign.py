@@ -80,10 +80,11 @@ def declare_device(
 
 
 def _signature(sig: Any) -> Any:
-    from numba.core import sigutils
     from numba.core.typing.templates import Signature
 
-    args, result = sigutils.normalize_signature(sig)
+    from gpukit.compiler import numba_types
+
+    args, result = numba_types.signature(sig)
     if result is None:
         raise TypeError("Return type must be provided for device declarations")
     return Signature(result, args, None)

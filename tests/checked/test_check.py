@@ -351,3 +351,12 @@ def test_record_variable_keeps_its_record_when_the_index_field_changes():
     records, out = np.array([(5, 1), (7, 0)], PAIR), np.full(1, np.nan, np.float32)
     gpukit.check(followed_kernel)[1, 1](records, out)
     assert out[0] == 7
+
+
+def test_the_option_boundscheck_does_not_hide_an_access_outside():
+    @cuda.jit(boundscheck=False)
+    def outside_kernel(x):
+        x[cuda.grid(1) + 1] = 1
+
+    report = gpukit.check(outside_kernel)[1, BLOCK](np.zeros(BLOCK, np.float32))
+    assert "out-of-bounds" in kinds(report)

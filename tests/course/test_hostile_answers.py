@@ -59,6 +59,19 @@ ABOVE = {
     "a thread that does not end": ("threading.Timer(200, print).start()", "right"),
     "a gigabyte of output": ("for _ in range(1000): sys.stdout.write('x' * 1_000_000)", "right"),
     "a file that fills the disk": ("open(__file__ + '2', 'w').truncate(1 << 40)", "error"),
+    "a launch without bounds checks": (
+        """
+        import numpy as np
+        from gpukit import cuda
+
+        @cuda.jit(boundscheck=False)
+        def outside_kernel(x):
+            x[cuda.grid(1) + 10**9] = 1
+
+        outside_kernel[1, 1](np.zeros(1))
+        """,
+        "error",
+    ),
     "closed descriptors": ("os.closerange(0, 256)", "died"),
     "its own end": ("os.kill(os.getpid(), signal.SIGKILL)", "died"),
     "the end of its supervisor": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(200)", "died"),

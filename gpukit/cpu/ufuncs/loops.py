@@ -26,12 +26,12 @@ def read(given: Any, name: str) -> list[Signature]:
 
 
 def _read_one(one: Any) -> Signature:
-    from numba.core import sigutils
+    from gpukit.compiler import numba_types
 
     # Types of another Numba package (numba-cuda has its own) are recognised by their names.
     text = str(one) if hasattr(one, "args") else one
     text = text.replace(" -> none", "").replace("none(", "void(") if "->" in str(text) else text
-    args, result = sigutils.normalize_signature(_call_form(text) if "->" in str(text) else one)
+    args, result = numba_types.signature(_call_form(text) if "->" in str(text) else one)
     return tuple(args), result
 
 
