@@ -27,8 +27,8 @@ def start(arguments: argparse.Namespace) -> int:
         return WELL
     show.text(_made(changes) if is_new else _changed(changes))
     _say_what_stays(changes, arguments.opened)
-    was_cut_off = changes.added and not arguments.update  # a full disk ended the first run
-    if (is_new or was_cut_off) and not arguments.opened:
+    has_more = changes.added and not arguments.update  # a new lesson, or a run that was cut off
+    if (is_new or has_more) and not arguments.opened:
         show.text(f"Open it: cd {shlex.quote(str(folder))}, then {workbook.OPEN}")
     return WELL
 

@@ -57,7 +57,8 @@ def problem(exercise: Exercise, file: Path, source: str) -> Problem | None:
         return Problem("syntax", why)
     if untouched:
         where = "" if file.name == CELL else f" in {file.name}"
-        return Problem("untouched", f"Not attempted yet: {exercise.entry}{where} has no code.")
+        why = f"Not attempted yet: {exercise.entry}{where} has no code of yours."
+        return Problem("untouched", why)
     return None
 
 
@@ -90,13 +91,21 @@ def _syntax(file: Path, source: str, error: SyntaxError) -> str:
 
 
 def is_starter(exercise: Exercise, tree: ast.Module) -> bool:
-    """Whether the functions are the starter's still, or the one asked for has an empty body."""
+    """Whether functions and constants are the starter's, or the function asked for is empty."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
-    return _dumps(tree) == _dumps(starter) or _is_empty(exercise, tree)
+    given, mine = _constants(starter), _constants(tree)
+    same = all(mine.get(name, value) == value for name, value in given.items())
+    return (same and _dumps(tree) == _dumps(starter)) or _is_empty(exercise, tree)
 
 
 def _dumps(tree: ast.Module) -> list[str]:
     return [ast.dump(function) for function in _functions(tree)]
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Return what the names at the top level are bound to: in a detective's file, maybe the bug."""
+    found = (node for node in tree.body if isinstance(node, ast.Assign))
+    return {ast.unparse(node.targets[0]): ast.dump(node.value) for node in found}
 
 
 def _untouched(exercise: Exercise, tree: ast.Module) -> bool:

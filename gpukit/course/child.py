@@ -53,7 +53,7 @@ _PLACES = ("block", "thread", "index", "shape")
 
 
 def _load(path: str, name: str = "answer") -> ModuleType:
-    """Load a file as a module: the text that the grader has read."""
+    """Load a file as a module."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise ImportError(f"{path} is not a Python file")

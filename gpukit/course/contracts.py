@@ -71,8 +71,8 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
     "shared_requests": ("shared", "", "shared-memory requests", _requests),
-    "shared_updates": ("shared", "atomic", "atomic updates of shared memory", _requests),
-    "constant_requests": ("constant", "load", "reads of constant memory", _requests),
+    "shared_updates": ("shared", "atomic", "atomic requests to shared memory", _requests),
+    "constant_requests": ("constant", "load", "load requests to constant memory", _requests),
     "constant_passes_per_request": (
         "constant",
         "load",

@@ -2,7 +2,7 @@
 
 Each axis of an output belongs to an axis of the launch, the last one to x. A candidate says which
 indices an axis gets; one axis is wrong, or all are. Where several cases fail, only a sentence that
-holds in all of them is worth saying (`grade`).
+holds in all of them is worth saying (`verdicts.hint`).
 """
 
 from __future__ import annotations

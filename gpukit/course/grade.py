@@ -54,7 +54,8 @@ def run(
     if not changed:
         return report
     status = "error" if report.status in ("right", "but") else report.status
-    return replace(report, status=status, why=f"{changed}\n\n{report.why}".strip())
+    why = f"{changed}\n\n{report.why}".strip()
+    return replace(report, status=status, why=why, undone=True)
 
 
 def _graded(

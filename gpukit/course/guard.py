@@ -42,7 +42,7 @@ class Guard:
         changed = [
             file
             for file, before in {**self._before, **dict.fromkeys(new)}.items()
-            if _content(file) != before and wrote & {written_files.ANYTHING, os.path.realpath(file)}
+            if _content(file) != before and not wrote.isdisjoint(_noted_as(file))
         ]
         if not changed:
             return ""
@@ -59,6 +59,12 @@ class Guard:
     def _name(self, file: Path) -> str:
         around = self._root if self._root in file.parents else self._exercise.shelf
         return file.relative_to(around).as_posix()
+
+
+def _noted_as(file: Path) -> set[str]:
+    """Return the names under which a change of a file is noted: its own, or that of a folder."""
+    real = Path(os.path.realpath(file))
+    return {written_files.ANYTHING, str(real), *map(str, real.parents)}
 
 
 def _content(file: Path) -> bytes | None:

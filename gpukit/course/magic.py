@@ -24,6 +24,7 @@ from gpukit.errors import FileError, GpukitError
 # How grading ends where a cell would not come to its end here either, or would end the notebook.
 _UNSAFE = ("syntax", "timeout", "died", "protocol")
 _NOT_RUN = "The cell was not run in the notebook, which it would hang or crash."
+_NOT_UNDONE = "The cell was not run in the notebook, where nothing would undo that."
 
 
 class Graded:
@@ -34,7 +35,8 @@ class Graded:
 
     def __repr__(self) -> str:
         stops = self.report.status in _UNSAFE and self.report.status != "syntax"
-        words = as_text.text(self.exercise, self.report), _NOT_RUN if stops else "", self.kept
+        why_not = _NOT_UNDONE if self.report.undone else _NOT_RUN if stops else ""
+        words = as_text.text(self.exercise, self.report), why_not, self.kept
         return "\n\n".join(filter(None, words))
 
     def _repr_html_(self) -> str:
@@ -120,7 +122,7 @@ class Exercises(Magics):
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
-        if report.status not in _UNSAFE:
+        if report.status not in _UNSAFE and not report.undone:
             self.notebook.run_cell(cell)  # the cells below may use the kernel
         return Graded(exercise, report, kept)
 

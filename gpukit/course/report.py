@@ -31,6 +31,7 @@ class Report:
     printed: str = ""
     about: str = ""  # the kind of the finding, or the measure of the contract, that `why` explains
     mistake: str = ""  # the known mistake that `why` explains
+    undone: bool = False  # it changed files of exercises or grades, which were put back
     counters: dict[str, int] = field(default_factory=dict)  # RANKED, of the case that is measured
 
     @property

@@ -139,6 +139,7 @@ class Child:
         )
         self._outbox: queue.Queue[tuple[dict[str, Any], bytes] | None] = queue.Queue()
         self._unanswered = threading.Semaphore(0)
+        self._last: Outcome | None = None
         self._printed = bytearray()
         self._send_file(file, entry, driver, str(audit_log or ""))
         works = (self._listen, self._collect, self._deliver)
@@ -233,7 +234,13 @@ class Child:
         return self._answer(seconds)
 
     def _answer(self, seconds: float) -> Outcome:
-        """Wait for the child's next answer, at most `seconds` besides what it compiles."""
+        """Wait for the child's next answer; one that has ended or is late gives no more."""
+        if self._last is None or self._last.goes_on:
+            self._last = self._next(seconds)
+        return self._last
+
+    def _next(self, seconds: float) -> Outcome:
+        """Wait for an answer, at most `seconds` besides what the child compiles."""
         left, compiling = {False: seconds, True: COMPILING_SECONDS}, False
         while left[compiling] > 0:  # however many messages there are
             begun = time.monotonic()

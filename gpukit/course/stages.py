@@ -109,31 +109,39 @@ class Grading:
         return self.exercise.drawn(zlib.crc32(self.source.encode(), self.exercise.seed))
 
     def _values(self) -> Report | None:
-        failed: tuple[str, tuple[int, ...]] | None = None
+        failed: tuple[Tried, tuple[int, ...]] | None = None
         drawn = {"random sizes": self._drawn()}
         for name, shape in (self.exercise.shapes | drawn).items():
             tried = self.launches.launched(self.exercise.case(shape, name=name))
             self._tell(tried.row)
             (self.extra if name in drawn else self.tried).append(tried)
             if tried.row.status != "right" and failed is None:
-                failed = tried.row.status, shape
+                failed = tried, shape
             if not tried.goes_on:
                 return self._made(tried.row.status, tried.row.why)
         return self._explained(*failed) if failed else None
 
-    def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
-        """Shrink a failure, and let the checker speak before any number."""
+    def _explained(self, failed: Tried, shape: tuple[int, ...]) -> Report:
+        """Shrink a failure, and let the checker speak before any number.
+
+        The smallest launch that failed is explained: another one might be right by chance.
+        """
         axes = zip(*self.exercise.shapes.values(), strict=True)
         least = tuple(max(1, min(extents)) for extents in axes)  # nothing is seen in an empty case
 
-        def fails(smaller: tuple[int, ...]) -> bool:
-            tried = self.launches.launched(self.exercise.case(smaller))
-            return tried.goes_on and tried.row.status == status
+        smallest = failed
 
-        case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
-        tried = self.launches.launched(case)
-        row = self.launches.with_before(case, tried.row)
-        checked = (tried if tried.found else self.launches.checked(case)).findings
+        def fails(smaller: tuple[int, ...]) -> bool:
+            nonlocal smallest
+            tried = self.launches.launched(self.exercise.case(smaller, name="smallest"))
+            if tried.goes_on and tried.row.status == failed.row.status:
+                smallest = tried
+            return smallest is tried
+
+        shrink.smallest(shape, least, fails)
+        case = smallest.case
+        row = self.launches.with_before(case, smallest.row)
+        checked = (smallest if smallest.found else self.launches.checked(case)).findings
         of = case
         if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
             larger = self.launches.checked(self.exercise.case(shape))

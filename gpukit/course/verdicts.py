@@ -37,7 +37,7 @@ class Row:
 
 
 def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
-    """Turn the outcome of a plain launch into a verdict with its explanation."""
+    """Turn the outcome of a launch into a verdict with its explanation."""
     if outcome.kind != "arrays":
         why = explain.outcome(outcome, source, exercise.slow)
         return Row(case.name, outcome.kind, why, case.sizes())

@@ -40,12 +40,7 @@ class Waiting:
         with self._lock:
             if (doing or self._general) != self._doing:
                 self._doing = doing or self._general
-                self._since = time.monotonic()
-
-    def in_general(self, doing: str) -> None:
-        """Change what goes on in general."""
-        self._general = doing
-        self(doing)
+                self._since, self._told = time.monotonic(), 0.0
 
     def clear(self) -> None:
         """Make room for a line that stays."""

@@ -119,7 +119,8 @@ def _write(folder: Path, project: Path, *, renew: bool) -> Changes:
         book = _book(project)
     given = _given(folder)
     _refuse_what_is_in_the_way(folder, book)
-    changes = Changes(folder, dropped=sorted(name for name in given if name not in book))
+    dropped = (name for name in given if name not in book and (folder / name).exists())
+    changes = Changes(folder, dropped=sorted(dropped))
     for name, content in book.items():
         _sort(changes, name, content, given.setdefault(name, []), renew)
     written = changes.added + changes.renewed

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# It has started a program, and may have changed anything.
+# It has started a program, or removed a tree, whose files are not noted by their whole names.
 ANYTHING = "*"
 _NAME = (str, bytes, os.PathLike)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CHANGES = {"os.link", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
-_STARTS = {"os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
+_CHANGES_ANYTHING = {
+    *("os.exec", "os.posix_spawn", "os.spawn", "os.system", "shutil.rmtree", "subprocess.Popen")
+}
 
 
 def follow(audit_log: str) -> None:
@@ -29,7 +31,7 @@ def follow(audit_log: str) -> None:
 
 
 def _changed(event: str, given: tuple[Any, ...]) -> list[str]:
-    if event in _STARTS:
+    if event in _CHANGES_ANYTHING:
         return [ANYTHING]
     if event == "open":
         name, _, flags = given
@@ -40,5 +42,5 @@ def _changed(event: str, given: tuple[Any, ...]) -> list[str]:
 
 
 def read(audit_log: Path) -> set[str]:
-    """Return the files that were noted, and ANYTHING."""
+    """Return the files and folders that were noted, and ANYTHING."""
     return {os.fsdecode(name) for name in audit_log.read_bytes().split(b"\0") if name}

@@ -101,6 +101,13 @@ def test_the_solution_counts_as_an_attempt_and_the_starter_does_not(book, name):
     assert [cells.is_attempted(exercise, text) for text in texts] == [False, True]
 
 
+def test_a_changed_constant_of_the_starter_counts_as_an_attempt():
+    exercise = catalogue.find("detective_quarter_tile")
+    starter = exercise.starter.read_text()
+    assert cells.is_attempted(exercise, starter.replace("PITCH = TILE", "PITCH = TILE + 1"))
+    assert not cells.is_attempted(exercise, f"{starter}\nn = 5\n")
+
+
 def test_invalid_python_counts_as_an_attempt(exercise):
     assert cells.is_attempted(exercise, "def (:\n")
 

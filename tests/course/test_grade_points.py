@@ -7,6 +7,7 @@ import pytest
 from gpukit.course import catalogue, frames, grade, launches, runner
 from gpukit.course.contracts import Contract
 from gpukit.course.runner import Outcome
+from gpukit.course.verdicts import Row
 from tests.course.changes import body, edit
 from tests.course.maps import RIGHT
 
@@ -41,6 +42,21 @@ def test_a_race_within_a_warp_is_wrong(attempt):
     assert {row.status for row in report.rows if not row.name.startswith("checked")} == {"right"}
     assert report.status == "wrong"
     assert "by luck" in report.why
+
+
+def test_a_failure_that_does_not_come_again_is_a_failure(graded, monkeypatch):
+    launched, seen = launches.Launches.launched, []
+
+    def wrong_once(self, case):
+        tried = launched(self, case)
+        seen.append(case)
+        wrong = Row(case.name, "wrong", "An element is wrong.")
+        return replace(tried, row=wrong) if len(seen) == 1 else tried
+
+    monkeypatch.setattr(launches.Launches, "launched", wrong_once)
+    report = graded()
+    assert report.status == "wrong"
+    assert report.why == "An element is wrong."
 
 
 def test_a_barrier_after_a_return_costs_half_of_the_points(attempt):

@@ -30,6 +30,8 @@ ABOVE = {
     "guarded_map/starter.py": "os.system('echo > starter.py')",
     "guarded_map/task.md": "os.fork() or Path('task.md').write_text(''); time.sleep(0.2)",
     "03_memory/transpose/task.md": "Path('../../03_memory/transpose/task.md').write_text('')",
+    "03_memory/coalesce_it/cases.py": "shutil.rmtree('../../03_memory/coalesce_it')",
+    "04_reduction/block_sum/cases.py": "os.rename('../../04_reduction/block_sum', '../../../x')",
     ".progress.json": "Path('../../.progress.json').write_text('{}')",
 }
 
@@ -39,7 +41,7 @@ ABOVE = {
 def test_files_overwritten_by_an_answer_are_named_and_restored(named, exercise):
     root = exercise.folder.parent.parent
     before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}
-    head = "import os, time\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
+    head = "import os, shutil, time\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
     exercise.answer.write_text(f"{head}{ABOVE[named]}\n{RIGHT}")
     report = grade.run(exercise, exercise.answer)
     assert report.status == "error"

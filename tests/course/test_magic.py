@@ -38,9 +38,20 @@ def test_lines_are_numbered_as_in_the_cell(shell):
     assert "> 5 | fahrenheit[i] =" in " ".join(shown.split())
 
 
+@pytest.mark.slow
+def test_a_cell_whose_change_was_undone_is_not_run_in_the_notebook(shell):
+    task = catalogue.find("guarded_map").folder / "task.md"
+    before = task.read_bytes()
+    cell = f"import pathlib\npathlib.Path({str(task)!r}).write_text('')\n{CELL}"
+    shown = repr(graded(shell, cell))
+    assert "That change was undone." in shown
+    assert "The cell was not run in the notebook" in shown
+    assert task.read_bytes() == before
+
+
 def test_the_starter_is_not_attempted_yet(shell):
     shown = repr(graded(shell, STARTER))
-    assert "Not attempted yet: fahrenheit_kernel has no code." in shown
+    assert "Not attempted yet: fahrenheit_kernel has no code of yours." in shown
 
 
 @pytest.mark.parametrize("cell", ["def fahrenheit_kernel(:\n", STARTER])

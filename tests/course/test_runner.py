@@ -116,6 +116,12 @@ def test_messages_do_not_pile_up_faster_than_they_are_read(child, monkeypatch):
         assert running.loaded().kind == "protocol"
 
 
+def test_a_child_that_was_too_late_gives_no_answers_to_later_questions(child):
+    with child(Scripted()) as running:
+        assert running.launch(CASE, 0.01).kind == "timeout"
+        assert running.launch(CASE, 30.0).kind == "timeout"  # at once
+
+
 def test_a_dead_child_is_reported_with_its_exit_code(launched):
     outcome, _ = launched(Scripted(closes=True, code=-11))
     assert (outcome.kind, outcome.facts) == ("died", {"code": -11})

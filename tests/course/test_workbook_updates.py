@@ -101,6 +101,9 @@ def test_a_file_removed_from_the_book_is_listed_and_kept(project, book, capsys):
         capsys.readouterr().out
     )
     assert (book / SECOND).exists()
+    (book / SECOND).unlink()
+    cli.main(["start", "--update", str(book)])
+    assert "no longer part of the book" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("options", "expected"), [([], True), (["--opened"], False)])
