@@ -94,7 +94,8 @@ def is_starter(exercise: Exercise, tree: ast.Module) -> bool:
     """Whether functions and constants are the starter's, or the function asked for is empty."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
     given, mine = _constants(starter), _constants(tree)
-    same = all(mine.get(name, value) == value for name, value in given.items())
+    both = ((value, mine[name]) for name, value in given.items() if name in mine)
+    same = all(ast.dump(one) == ast.dump(other) for one, other in both)
     return (same and _dumps(tree) == _dumps(starter)) or _is_empty(exercise, tree)
 
 
@@ -102,10 +103,10 @@ def _dumps(tree: ast.Module) -> list[str]:
     return [ast.dump(function) for function in _functions(tree)]
 
 
-def _constants(tree: ast.Module) -> dict[str, str]:
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     """Return what the names at the top level are bound to: in a detective's file, maybe the bug."""
-    found = (node for node in tree.body if isinstance(node, ast.Assign))
-    return {ast.unparse(node.targets[0]): ast.dump(node.value) for node in found}
+    found = ((n.targets[0], n.value) for n in tree.body if isinstance(n, ast.Assign))
+    return {target.id: value for target, value in found if isinstance(target, ast.Name)}
 
 
 def _untouched(exercise: Exercise, tree: ast.Module) -> bool:

@@ -113,7 +113,7 @@ def run(
                 if pipe is not None:
                     pipe.close()
         if said := records.reported():
-            return Outcome(code, *said)
+            return Outcome(1, *said)  # Python's; MPICH's may be that of a rank that it has ended
         return Outcome(code, _sentence(records, ranks, banner, code, watch.ended) if code else "")
 
 
@@ -176,13 +176,20 @@ def _ended_by(*numbers: int) -> Iterator[None]:
 
 
 def _copy(source: IO[str] | None, to: Any, banner: list[str]) -> None:
-    """Copy lines as they come, those of MPICH about an end aside."""
+    """Copy lines as they come, those of MPICH about an end aside, and the empty one before them."""
+    held = ""
     for line in source or ():
         if _BANNER.match(line) or _ABORT.match(line):
             banner.append(line)
+            held = ""
+        elif line == "\n":
+            to.write(held)
+            held = line
         else:
-            to.write(line)
+            to.write(held + line)
             to.flush()
+            held = ""
+    to.write(held)
 
 
 def _wait(process: subprocess.Popen[str], failed: Path) -> int:
