@@ -165,7 +165,7 @@ def _is_done(out: Path, run: Run, submission: Submission) -> bool:
         "gpukit": gpukit.__version__,
         "isolation": run.isolation,
     }
-    return report["status"] != "infra" and {**report, **known} == report
+    return report["status"] != "infra" and known.items() <= report.items()
 
 
 # ---- in processes of this machine ---------------------------------------------------------------

@@ -8,7 +8,6 @@ notebooks with cells that begin with `%%exercise zip_add`), and nbgrader's layou
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -184,23 +183,29 @@ class _Student:
 
         A starter, such as the answer.py that `gpukit test` creates, counts where nothing else does.
         """
-        named = [file for file in self._programs if _is_named(file, exercise)]
-        only = self._programs if is_only_one and len(self._programs) == 1 else []
-        files, lone = ([self._of_file(exercise, file) for file in each] for each in (named, only))
-        ways = (files, self._cells(exercise), lone)
-        for way in ways:
+        starters: list[Submission] = []
+        for way in self._ways(exercise, is_only_one):
             found = [one for one in way if one.is_tried or one.problem]
             if len(found) > 1:
                 return self._refused(exercise, self._place, self._several(found))
             if found:
                 return found[0]
-        for starter in itertools.chain(*ways):
-            return starter
+            starters += way
+        if starters:
+            return starters[0]
         for notebook in self._notebooks:
             if notebook.problem:
                 says = f"{notebook.file.name} {notebook.problem}."
                 return self._refused(exercise, notebook.file, says, is_general=True)
         return Submission(self._place.name, exercise.name, topic=exercise.topic)
+
+    def _ways(self, exercise: Exercise, is_only_one: bool) -> Iterator[list[Submission]]:
+        """Yield what was handed in under the exercise's name, in cells, and as the only file."""
+        named = [file for file in self._programs if _is_named(file, exercise)]
+        yield [self._of_file(exercise, file) for file in named]
+        yield self._cells(exercise)
+        if is_only_one and len(self._programs) == 1 and not named:
+            yield [self._of_file(exercise, self._programs[0])]
 
     def _of_file(self, exercise: Exercise, file: Path) -> Submission:
         raw, problem = _read(file, attempt.SOURCE_LIMIT)

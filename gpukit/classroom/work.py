@@ -77,7 +77,7 @@ def _report(exercise: Exercise, task: Task) -> Report:
     """Grade a submission, or say why it has no grade."""
     try:
         return _graded(exercise, task)
-    except ExerciseError as error:  # class.md has room for the start: say first what to do
+    except ExerciseError as error:  # class.md shows only the start: say first what to do
         name = task.submission.full_name
         say = f"The exercise is at fault, not this answer. Run: gpukit verify {name}"
         return Report(exercise.name, Path(), "infra", f"{say}\n\n{error.fault}")

@@ -24,8 +24,8 @@ def kernel(
     from gpukit.compiler.frontend import allocate, resolve, unassigned
 
     options = kernel.targetoptions
-    boundscheck = bool(instrumented) or always_checks_bounds
-    boundscheck = boundscheck or options.get("boundscheck", True) is not False
+    is_off = options.get("boundscheck", True) is False
+    boundscheck = bool(instrumented) or always_checks_bounds or not is_off
     fastmath, debug = options.get("fastmath", False), bool(options.get("debug", False))
     captured = _captured(kernel, instrumented)
     unit = resolve.run(kernel.py_func)

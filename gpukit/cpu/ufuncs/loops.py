@@ -31,8 +31,7 @@ def _read_one(one: Any) -> Signature:
     # Types of another Numba package (numba-cuda has its own) are recognised by their names.
     text = str(one) if hasattr(one, "args") else one
     text = text.replace(" -> none", "").replace("none(", "void(") if "->" in str(text) else text
-    args, result = numba_types.signature(_call_form(text) if "->" in str(text) else one)
-    return tuple(args), result
+    return numba_types.signature(_call_form(text) if "->" in str(text) else one)
 
 
 def _call_form(text: str) -> str:
