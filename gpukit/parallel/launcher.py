@@ -114,44 +114,44 @@ def run(
                     pipe.close()
         if said := records.reported():
             return Outcome(1, *said)  # Python's; MPICH's may be that of a rank that it has ended
-        return Outcome(code, _sentence(records, ranks, banner, code, watch.ended) if code else "")
+        return Outcome(code, _sentence(records, ranks, banner, code, watch.first) if code else "")
 
 
 class _Watch(threading.Thread):
     """Waits for the first rank that ends without leaving: MPICH ends the others at once.
 
-    `ended` are those found at that moment, one unless the machine is very busy. Linux only.
+    `first` is that rank, even where all have ended before this thread ran again: epoll reports
+    events in the order in which they happened. Linux only.
     """
 
     def __init__(self, records: board.Board, ranks: int) -> None:
         super().__init__(daemon=True)
         self.records, self.ranks = records, ranks
         self.over = threading.Event()
-        self.ended: list[int] = []
+        self.first: int | None = None
 
     def run(self) -> None:
         """Wait until a rank ends, or all of it is over."""
         if not hasattr(os, "pidfd_open"):
             return
         watched: dict[int, int] = {}  # ranks by descriptors of their processes
-        poll = select.poll()
-        try:
-            while not self.over.is_set() and not self.ended:
+        over = False
+        with select.epoll() as poll, contextlib.ExitStack() as opened:
+            while not over and self.first is None:
+                over = self.over.is_set()  # what happened before is still looked at
                 for rank in set(range(self.ranks)) - set(watched.values()):
                     process = self.records.read(rank).process
                     with contextlib.suppress(OSError):
                         if process:
                             descriptor = os.pidfd_open(process)
+                            opened.callback(os.close, descriptor)
                             watched[descriptor] = rank
-                            poll.register(descriptor, select.POLLIN)
-                gone = [watched[descriptor] for descriptor, _ in poll.poll(20)]
-                left = (board.LEFT, board.FAILED)
-                self.ended = [r for r in gone if self.records.read(r).state not in left]
-                for descriptor in [d for d, rank in watched.items() if rank in gone]:
+                            poll.register(descriptor, select.EPOLLIN)
+                for descriptor, _ in poll.poll(0 if over else 0.02):
                     poll.unregister(descriptor)
-        finally:
-            for descriptor in watched:
-                os.close(descriptor)
+                    state = self.records.read(watched[descriptor]).state
+                    if self.first is None and state not in (board.LEFT, board.FAILED):
+                        self.first = watched[descriptor]
 
 
 @contextlib.contextmanager
@@ -220,7 +220,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _sentence(
-    records: board.Board, ranks: int, banner: list[str], code: int, ended: list[int]
+    records: board.Board, ranks: int, banner: list[str], code: int, first: int | None
 ) -> str:
     """Return which rank ended without a word, "" where the program itself ended with this code."""
     if ranks == 1:  # without a launcher; Python has printed an error of the program
@@ -232,10 +232,8 @@ def _sentence(
     process, exited = _PROCESS.search(text), _EXIT.search(text)
     number = int(process[1]) if process else -1
     found = [rank for rank, entry in enumerate(entries) if entry.process == number]
-    # The banner may name one that MPICH has ended, and those waited for the first one.
-    first = [r for r in ended if entries[r].state != board.WAITING] or ended
-    if len(first) == 1:
-        found = first
+    if first is not None:  # the banner may name one that MPICH has ended
+        found = [first]
     status = int(exited[1]) if exited else code
     how = f"exited with code {status}"
     if process and status in signal.Signals.__members__.values():

@@ -6,13 +6,14 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gpukit.parallel import launcher
+from gpukit.parallel import board, launcher
 
 PROGRAMS = Path(__file__).parent / "programs"
 DEADLINE = 3.0
@@ -45,6 +46,37 @@ def test_failure_ends_all_ranks_with_one_sentence(kind):
     sentence = text.strip().removeprefix("gpukit: ")
     assert re.fullmatch(SENTENCES[kind] + r" All ranks were ended\.", sentence), text
     assert time.monotonic() - began < DEADLINE + 60  # of which starting Python may take most
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_ranks_that_have_ended_the_first_is_named(order):
+    """A busy machine may not let the launcher run before all ranks have ended."""
+    looked, go_on = threading.Event(), threading.Event()
+
+    class Busy(board.Memory):
+        def read(self, rank):
+            if rank == 2:  # asked for last
+                looked.set()
+                go_on.wait(60)
+            return super().read(rank)
+
+    records = Busy(3)
+    ranks = [
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in order
+    ]
+    for rank, process in enumerate(ranks):
+        records.write(rank, board.Entry(process=process.pid))
+    watch = launcher._Watch(records, 3)
+    watch.start()
+    assert looked.wait(60)
+    for rank in order:
+        ranks[rank].kill()
+        ranks[rank].communicate()
+    watch.over.set()
+    go_on.set()
+    watch.join(60)
+    assert watch.first == order[0]
 
 
 @pytest.mark.slow
