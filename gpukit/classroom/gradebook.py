@@ -148,8 +148,7 @@ def _percent(graded: Graded, student: str) -> float | None:
 
 def feedback(graded: Graded, student: str) -> str:
     """Return what a student got for each exercise and why, on one line of HTML, as Moodle shows."""
-    total = graded.total(student)
-    parts = [f"{total} of {graded.most} points." if total is not None else "Not all is graded yet."]
+    parts = [graded.total_text(student)]
     for exercise in graded.exercises:
         report = graded.reports.get((student, exercise))
         if report is None or report["points"] is None:

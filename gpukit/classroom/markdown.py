@@ -12,10 +12,10 @@ from gpukit.classroom.statistics import Section, Summary
 
 def of_student(graded: Graded, student: str) -> str:
     """Return the page that a student reads: points, and for each exercise what to do."""
-    reports, total = graded.by(student), graded.total(student)
-    got = f"{total} of {graded.most} points." if total is not None else "Not all is graded yet."
+    reports = graded.by(student)
     rows = [[name, _points(report), phrase(report["status"])] for name, report in reports.items()]
-    parts = [f"# {markdown(student, 80)}", got, _table(["exercise", "points", "result"], rows, [1])]
+    table = _table(["exercise", "points", "result"], rows, [1])
+    parts = [f"# {markdown(student, 80)}", graded.total_text(student), table]
     for name, report in reports.items():
         parts += _explained(name, report)
     return "\n\n".join(parts) + "\n"

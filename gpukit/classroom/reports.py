@@ -77,6 +77,11 @@ class Graded:
         each = [self.points(student, exercise) for exercise in self.exercises]
         return None if None in each else sum(points for points in each if points)
 
+    def total_text(self, student: str) -> str:
+        """Return the points of a student as a sentence."""
+        total = self.total(student)
+        return "Not all is graded yet." if total is None else f"{total} of {self.most} points."
+
     @property
     def most(self) -> int:
         """The points that a student can reach."""
