@@ -12,6 +12,7 @@ HONEST = list(corpus.honest())
 SEED = 4711
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", HONEST, ids=lambda case: case.id)
 def test_an_honest_variant_is_right(case, tmp_path, isolation):
     corpus.place(case, tmp_path)

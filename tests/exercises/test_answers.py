@@ -1,6 +1,6 @@
 """Wrong answers fail with an explanation of their mistake, and unusual right answers pass.
 
-Every run grades the wrong answers closest to the solution, and an unusual right answer of every
+Every run grades the wrong answer closest to each solution, and an unusual right answer of every
 fourth exercise; `make test-all` grades all others.
 """
 
@@ -42,7 +42,7 @@ def of_kind(kind, nearest, step=1):
     return pytest.mark.parametrize(("exercise", "answer"), rows)
 
 
-@of_kind(answers.wrong, nearest=3)
+@of_kind(answers.wrong, nearest=1)
 def test_a_wrong_answer_is_explained_by_its_mistake(exercise, answer, tmp_path):
     report = graded(exercise, answer, tmp_path)
     assert report.status != "right"
