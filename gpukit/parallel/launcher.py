@@ -150,8 +150,9 @@ class _Watch(threading.Thread):
                 for descriptor, _ in poll.poll(0 if over else 0.02):
                     poll.unregister(descriptor)
                     state = self.records.read(watched[descriptor]).state
-                    if self.first is None and state not in (board.LEFT, board.FAILED):
+                    if state not in (board.LEFT, board.FAILED):
                         self.first = watched[descriptor]
+                        break
 
 
 @contextlib.contextmanager
